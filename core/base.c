@@ -1,5 +1,7 @@
 #include "core/base.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define STRING(x) #x
@@ -35,4 +37,15 @@ const char *leat_error_message(int code) {
     default:
         return code < 0 && code > -4000 ? strerror(-code) : "unknown error";
     }
+}
+
+int leat_problem_set(leat_problem *problem, int code, const char *format, ...) {
+    if (!problem)
+        return code;
+    problem->code = code;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(problem->text, sizeof problem->text, format, arguments);
+    va_end(arguments);
+    return code;
 }

@@ -55,6 +55,12 @@ enum leat_error {
 #undef LEAT_ERROR_ENTRY
 };
 
+/** Why a set-up call failed: a code and one line in words. The caller owns it, nothing in it needs freeing. */
+typedef struct leat_problem {
+    int code;
+    char text[240];
+} leat_problem;
+
 LEAT_BEGIN_DECLS
 
 /** Returns the version of the library in use, as "major.minor.patch". Any thread. */
@@ -68,6 +74,10 @@ LEAT_API const char *leat_error_name(int code);
  * The text is static or belongs to the calling thread until its next call. Any thread.
  */
 LEAT_API const char *leat_error_message(int code);
+
+/** Fills `problem` (NULL is fine) with `code` and the printf-like text; returns `code`. Any thread. */
+LEAT_API int leat_problem_set(leat_problem *problem, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 LEAT_END_DECLS
 
