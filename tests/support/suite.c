@@ -15,10 +15,12 @@ static Suite *suite_of(const char *name, const TTest *const *tests) {
     return suite;
 }
 
+/* Whoever started the test may say how to start it again (./dev does, with its options). */
 static void print_reruns(const char *name, SRunner *runner) {
+    const char *command = getenv("LEAT_RERUN");
     TestResult **failures = srunner_failures(runner);
     for (int i = 0; i < srunner_ntests_failed(runner); i++)
-        printf("rerun just this: ./dev test %s %s\n", name, tr_tcname(failures[i]));
+        printf("rerun just this: %s %s %s\n", command ? command : "./dev test", name, tr_tcname(failures[i]));
     free(failures);
 }
 
