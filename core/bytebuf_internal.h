@@ -1,0 +1,110 @@
+/** What the buffer sources share with each other and nobody else sees. Not installed. */
+#ifndef LEAT_CORE_BYTEBUF_INTERNAL_H
+#define LEAT_CORE_BYTEBUF_INTERNAL_H
+
+#include "core/bytebuf.h"
+
+/** Memory that handles share. It lies in a block of its own, or in the block of the handle that was born with it. */
+typedef struct leat_storage {
+    uint8_t *memory;
+    uint64_t size;    /* atomic: who owns the tail may grow it in place while others look */
+    uint32_t handles; /* atomic; a handle that lies in the same block counts as long as it lives */
+    bool read_only;
+    bool foreign; /* a leat_foreign_storage */
+    leat_alloc *alloc;
+    void *block;
+    size_t block_size;
+} leat_storage;
+
+typedef struct leat_foreign_storage {
+    leat_storage storage;
+    leat_bytebuf_release_fn release;
+    void *context;
+} leat_foreign_storage;
+
+/** The cold half of every handle, right behind its hot line. */
+typedef struct leat_handle {
+    leat_bytebuf hot;
+    uint64_t floor; /* lowest index that this handle may change; atomic while others hold references */
+    uint64_t max_capacity;
+    leat_alloc *alloc;
+    leat_storage *home; /* the storage in the handle's own block, or NULL */
+    size_t block_size;  /* of a handle without home */
+} leat_handle;
+
+_Static_assert(sizeof(leat_bytebuf) == 64, "a handle is one cache line");
+_Static_assert(offsetof(leat_handle, hot) == 0, "a handle begins with its hot line");
+
+/** Gives the writable view of a handle that is only looked at: caches move although nothing else changes. */
+static inline leat_handle *leat_handle_of(const leat_bytebuf *buf) {
+    return (leat_handle *)(uintptr_t)buf;
+}
+
+static inline bool leat_bytebuf_is_composite(const leat_bytebuf *buf) {
+    return buf->kind == LEAT_BYTEBUF_COMPOSITE;
+}
+
+static inline uint64_t leat_floor_of(const leat_bytebuf *buf) {
+    return __atomic_load_n(&leat_handle_of(buf)->floor, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t leat_bytebuf_min(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static inline uint64_t leat_bytebuf_max(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/** Counts payload bytes that a buffer copied. */
+static inline void leat_count_copied(leat_alloc *alloc, uint64_t n) {
+    if (alloc->stats)
+        alloc->stats->copied += n;
+}
+
+static inline void leat_count_growth(leat_alloc *alloc) {
+    if (alloc->stats)
+        alloc->stats->growths++;
+}
+
+/** Tells the ledger of a handle what happened. */
+void leat_handle_note(const leat_bytebuf *buf, leat_alloc_event what, const char *where);
+
+/** Prepares the fields of a fresh handle and tells the ledger that it was made by `where`. */
+void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint8_t kind, const char *where);
+
+/** Says whether the caller may move indices: one reference. Reports a dead handle to the ledger. */
+bool leat_bytebuf_may_move(const leat_bytebuf *buf);
+
+/** Recomputes the write limit of a plain handle after its writer or floor moved. */
+void leat_bytebuf_refresh_limit(leat_bytebuf *buf);
+
+/** Raises the floor: everything below `index` is shared from now on. Safe while others hold references. */
+void leat_bytebuf_share_below(leat_bytebuf *buf, uint64_t index);
+
+/** Makes a handle on `n` bytes at `bytes` of `storage` (which counts it); its floor is `floor`. NULL = no memory. */
+leat_bytebuf *leat_bytebuf_view(leat_alloc *alloc, leat_storage *storage, uint8_t *bytes, uint64_t n, uint64_t floor,
+                                const char *where);
+
+/** Slices [index, index + n) of a plain handle without asking where its writer is. */
+leat_bytebuf *leat_bytebuf_slice_range(leat_bytebuf *buf, uint64_t index, uint64_t n, leat_alloc *alloc);
+
+/** Gives [index, index + n) of a plain handle away; exclusive as far as the handle had it to itself. */
+leat_bytebuf *leat_bytebuf_split_range(leat_bytebuf *buf, uint64_t index, uint64_t n, leat_alloc *alloc);
+
+/** Gives one handle's count of the storage back. */
+void leat_storage_drop(leat_storage *storage);
+
+/** Says whether nobody else can see the storage of a plain handle. */
+bool leat_storage_is_sole(const leat_storage *storage);
+
+/** Returns the address of `index` and how many bytes are contiguous from there; NULL and 0 = out of range. */
+const uint8_t *leat_bytebuf_at(const leat_bytebuf *buf, uint64_t index, uint64_t *have);
+
+/** The same for bytes that the caller wants to change; NULL = shared or out of range. */
+uint8_t *leat_bytebuf_change_at(leat_bytebuf *buf, uint64_t index, uint64_t *have);
+
+/** Copies `n` bytes from `index` on, which the caller has checked. */
+void leat_bytebuf_copy_out(const leat_bytebuf *buf, uint64_t index, void *out, uint64_t n);
+
+#endif
