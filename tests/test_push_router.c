@@ -233,19 +233,16 @@ START_TEST(without_memory_for_a_list_nothing_is_written) {
 END_TEST
 
 int main(void) {
-    return suite_run("push_router",
-                     (const TTest *const[]){every_chunk_goes_to_exactly_one_destination,
-                                            ten_chunks_over_four_are_spread_3_3_2_2_wherever_they_begin,
-                                            a_destination_is_written_to_once_a_call_in_the_order_of_the_chunks,
-                                            fewer_chunks_than_destinations_write_to_exactly_that_many,
-                                            a_refused_chunk_is_dropped_and_offered_to_nobody_else,
-                                            a_destination_that_refuses_all_it_gets_is_not_written_to,
-                                            two_thousand_single_chunks_reach_all_of_fifty_from_a_random_begin,
-                                            two_thousand_single_chunks_give_each_of_fifty_its_forty,
-                                            no_chunks_and_no_destinations_do_nothing,
-                                            routing_again_allocates_nothing,
-                                            those_that_stay_keep_their_turn_when_others_leave,
-                                            places_stay_right_while_destinations_come_and_go,
-                                            without_memory_for_a_list_nothing_is_written,
-                                            NULL});
+    return suite_run(
+        "push_router",
+        (const TTest *const[]){
+            every_chunk_goes_to_exactly_one_destination, ten_chunks_over_four_are_spread_3_3_2_2_wherever_they_begin,
+            a_destination_is_written_to_once_a_call_in_the_order_of_the_chunks,
+            fewer_chunks_than_destinations_write_to_exactly_that_many,
+            a_refused_chunk_is_dropped_and_offered_to_nobody_else,
+            a_destination_that_refuses_all_it_gets_is_not_written_to,
+            two_thousand_single_chunks_reach_all_of_fifty_from_a_random_begin,
+            two_thousand_single_chunks_give_each_of_fifty_its_forty, no_chunks_and_no_destinations_do_nothing,
+            routing_again_allocates_nothing, those_that_stay_keep_their_turn_when_others_leave,
+            places_stay_right_while_destinations_come_and_go, without_memory_for_a_list_nothing_is_written, NULL});
 }
