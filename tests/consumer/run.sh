@@ -11,7 +11,7 @@ quietly() { "$@" >step.log 2>&1 || { cat step.log && echo "failed: $*" && exit 1
 
 install_moved() {
     quietly cmake -S "$source" -B "build-$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS="$2" \
-        -DLEAT_TESTS=OFF -DLEAT_EXAMPLES=OFF
+        -DCMAKE_INSTALL_LIBDIR=lib -DLEAT_TESTS=OFF -DLEAT_EXAMPLES=OFF
     quietly cmake --build "build-$1"
     rm -rf "first-$1" "moved-$1"
     quietly cmake --install "build-$1" --prefix "$work/first-$1"
