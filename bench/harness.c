@@ -1,0 +1,170 @@
+#include "bench/harness.h"
+#include "bench/clock.h"
+#include "bench/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void bench_need(const void *pointer) {
+    if (pointer)
+        return;
+    fputs("leat-bench: out of memory\n", stderr);
+    exit(1);
+}
+
+static const char *const AGAIN = "again"; /* the second instance of the first arm */
+
+static const uint64_t MOST_TIMES = UINT64_C(1) << 40; /* operations a sample */
+
+/* An arm at work. */
+typedef struct contestant {
+    const char *name;
+    const bench_arm *arm;
+    void *state;
+    uint64_t times; /* operations a sample */
+    double samples[BENCH_MOST_SAMPLES];
+} contestant;
+
+/* The arms of a row at work: each once, the first one twice. */
+typedef struct contest {
+    const bench_row *row;
+    contestant arms[BENCH_MOST_ARMS + 1];
+    size_t count;
+} contest;
+
+static void enter(contest *all, const char *name, const bench_arm *arm) {
+    all->arms[all->count++] =
+        (contestant){.name = name, .arm = arm, .state = arm->set_up(all->row->work, leat_unpooled())};
+}
+
+static void leave(contest *all) {
+    for (size_t i = 0; i < all->count; i++)
+        if (all->arms[i].state)
+            all->arms[i].arm->tear_down(all->arms[i].state);
+}
+
+/* Sets everybody up; false = somebody cannot work. `all` is fit for `leave` either way. */
+static bool enter_all(contest *all, const bench_row *row) {
+    *all = (contest){.row = row};
+    for (size_t i = 0; i < BENCH_MOST_ARMS && row->arms[i]; i++)
+        enter(all, row->arms[i]->name, row->arms[i]);
+    enter(all, AGAIN, row->arms[0]);
+    for (size_t i = 0; i < all->count; i++)
+        if (!all->arms[i].state)
+            return false;
+    return true;
+}
+
+static double wall_nanos_of(contestant *one) {
+    double before = bench_wall_nanos();
+    bench_spend(one->arm, one->state, one->times);
+    return bench_wall_nanos() - before;
+}
+
+/* Finds how many operations fill a sample, which also warms up caches and branch predictors. */
+static void calibrate(contestant *one, double sample_nanos) {
+    double elapsed = 0;
+    one->times = 1;
+    while ((elapsed = wall_nanos_of(one)) < sample_nanos / 4 && one->times < MOST_TIMES)
+        one->times *= 2;
+    if (elapsed < sample_nanos / 4)
+        return;
+    double wanted = (double)one->times * sample_nanos / elapsed;
+    one->times = wanted > 1 ? (uint64_t)wanted : 1;
+}
+
+static double sample(contestant *one) {
+    return bench_spend(one->arm, one->state, one->times) / (double)one->times;
+}
+
+/* Takes all samples; every round begins with another arm, so that none always follows the same one. */
+static void sample_all(contest *all, bench_effort effort) {
+    for (size_t i = 0; i < all->count; i++)
+        calibrate(&all->arms[i], effort.sample_nanos);
+    for (size_t round = 0; round < effort.pairs; round++)
+        for (size_t i = 0; i < all->count; i++) {
+            contestant *one = &all->arms[(round + i) % all->count];
+            one->samples[round] = sample(one);
+        }
+}
+
+static const contestant *find(const contest *all, const char *name) {
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->arms[i].name, name) == 0)
+            return &all->arms[i];
+    return NULL;
+}
+
+/* The better of the two arms that the row's derived arm stands for. */
+static const contestant *best(const contest *all, size_t pairs) {
+    const contestant *first = find(all, all->row->best.of[0]), *second = find(all, all->row->best.of[1]);
+    if (!first || !second)
+        return NULL;
+    return bench_spread(first->samples, pairs).median <= bench_spread(second->samples, pairs).median ? first : second;
+}
+
+/* The arm of that name, seen through the derived one. */
+static const contestant *resolve(const contest *all, const char *name, size_t pairs) {
+    const bench_best *derived = &all->row->best;
+    return derived->name && strcmp(derived->name, name) == 0 ? best(all, pairs) : find(all, name);
+}
+
+static void conclude_arms(const contest *all, size_t pairs, bench_result *result) {
+    for (size_t i = 0; i < all->count; i++) {
+        result->arms[i].name = all->arms[i].name;
+        result->arms[i].cost = bench_spread(all->arms[i].samples, pairs);
+    }
+    result->arms[all->count - 1].traffic = result->arms[0].traffic;
+    result->arm_count = all->count;
+    const contestant *better = all->row->best.name ? best(all, pairs) : NULL;
+    if (!better)
+        return;
+    bench_arm_result *derived = &result->arms[result->arm_count++];
+    *derived = result->arms[better - all->arms];
+    derived->name = all->row->best.name;
+    derived->is = better->name;
+}
+
+static bool conclude_ratio(const contest *all, bench_ratio ratio, size_t pairs, bench_result *result) {
+    const contestant *over = resolve(all, ratio.over, pairs), *under = resolve(all, ratio.under, pairs);
+    if (!over || !under)
+        return false;
+    bench_summary value = bench_paired_ratio(over->samples, under->samples, pairs);
+    result->ratios[result->ratio_count++] = (bench_ratio_result){ratio, value, bench_judge(value, ratio.at_most)};
+    return true;
+}
+
+/* Works out everything that the samples say. False = a ratio names an arm that does not exist. */
+static bool conclude(const contest *all, size_t pairs, bench_result *result) {
+    conclude_arms(all, pairs, result);
+    for (size_t i = 0; i < BENCH_MOST_RATIOS && all->row->ratios[i].over; i++)
+        if (!conclude_ratio(all, all->row->ratios[i], pairs, result))
+            return false;
+    return conclude_ratio(all, (bench_ratio){AGAIN, all->row->arms[0]->name, 0}, pairs, result);
+}
+
+static bool count_all(const bench_row *row, bench_result *result, char *complaint, size_t size) {
+    for (size_t i = 0; i < BENCH_MOST_ARMS && row->arms[i]; i++)
+        if (!bench_count(row, row->arms[i], &result->arms[i].traffic, complaint, size))
+            return false;
+    return true;
+}
+
+static bool time_all(const bench_row *row, bench_effort effort, bench_result *result, char *complaint, size_t size) {
+    contest all;
+    bool works = enter_all(&all, row);
+    if (works)
+        sample_all(&all, effort);
+    leave(&all);
+    if (works && conclude(&all, effort.pairs, result))
+        return true;
+    snprintf(complaint, size, "%s/%s: %s", row->suite, row->name,
+             works ? "a ratio names an arm that does not exist" : "out of memory");
+    return false;
+}
+
+bool bench_measure(const bench_row *row, bench_effort effort, bench_result *result, char *complaint, size_t size) {
+    *result = (bench_result){.row = row};
+    return bench_compare(row, complaint, size) && count_all(row, result, complaint, size) &&
+           time_all(row, effort, result, complaint, size);
+}

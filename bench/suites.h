@@ -1,0 +1,10 @@
+/** The suites that leat-bench runs, each in a file of its own. */
+#ifndef LEAT_BENCH_SUITES_H
+#define LEAT_BENCH_SUITES_H
+
+#include "bench/harness.h"
+
+extern const bench_suite noise_suite;
+extern const bench_suite router_suite;
+
+#endif
