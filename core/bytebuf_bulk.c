@@ -1,0 +1,172 @@
+/* Runs of bytes in and out, across the borders of components. */
+#include "core/bytebuf_internal.h"
+
+#include "core/composite_internal.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+const uint8_t *leat_bytebuf_at(const leat_bytebuf *buf, uint64_t index, uint64_t *have) {
+    if (index >= buf->begin && index < buf->end) {
+        *have = buf->end - index;
+        return buf->bytes + index;
+    }
+    if (leat_bytebuf_is_composite(buf))
+        return leat_composite_at(buf, index, have);
+    *have = 0;
+    return NULL;
+}
+
+uint8_t *leat_bytebuf_change_at(leat_bytebuf *buf, uint64_t index, uint64_t *have) {
+    *have = 0;
+    if (!leat_bytebuf_may_move(buf))
+        return NULL;
+    if (leat_bytebuf_is_composite(buf))
+        return leat_composite_change_at(buf, index, have);
+    if (index < leat_floor_of(buf) || index >= buf->end)
+        return NULL;
+    *have = buf->end - index;
+    return buf->bytes + index;
+}
+
+void leat_bytebuf_copy_out(const leat_bytebuf *buf, uint64_t index, void *out, uint64_t n) {
+    uint8_t *to = out;
+    while (n > 0) {
+        uint64_t have;
+        const uint8_t *from = leat_bytebuf_at(buf, index, &have);
+        have = leat_bytebuf_min(have, n);
+        memcpy(to, from, (size_t)have);
+        to += have;
+        index += have;
+        n -= have;
+    }
+}
+
+bool leat_bytebuf_read_bytes(leat_bytebuf *buf, void *out, size_t n) {
+    if (!leat_bytebuf_may_move(buf) || n > leat_bytebuf_readable(buf))
+        return false;
+    leat_bytebuf_copy_out(buf, buf->reader, out, n);
+    buf->reader += n;
+    return true;
+}
+
+/* A plain buffer has bytes up to its capacity, a composite up to its writer. */
+static bool is_in_range(const leat_bytebuf *buf, uint64_t index, uint64_t n) {
+    uint64_t end = leat_bytebuf_is_composite(buf) ? buf->writer : buf->end;
+    return index <= end && n <= end - index;
+}
+
+bool leat_bytebuf_get_bytes(const leat_bytebuf *buf, uint64_t index, void *out, size_t n) {
+    if (__atomic_load_n(&buf->refs, __ATOMIC_RELAXED) == 0) {
+        leat_handle_note(buf, LEAT_ALLOC_MISUSED, "leat_bytebuf_get");
+        return false;
+    }
+    bool fits = is_in_range(buf, index, n);
+    assert(fits && "get beyond the bytes of the buffer");
+    if (!fits)
+        return false;
+    leat_bytebuf_copy_out(buf, index, out, n);
+    return true;
+}
+
+static bool may_change(leat_bytebuf *buf, uint64_t index, uint64_t n) {
+    while (n > 0) {
+        uint64_t have;
+        if (!leat_bytebuf_change_at(buf, index, &have))
+            return false;
+        have = leat_bytebuf_min(have, n);
+        index += have;
+        n -= have;
+    }
+    return leat_bytebuf_may_move(buf);
+}
+
+bool leat_bytebuf_set_bytes(leat_bytebuf *buf, uint64_t index, const void *data, size_t n) {
+    if (!leat_bytebuf_may_move(buf))
+        return false;
+    bool fits = is_in_range(buf, index, n);
+    assert(fits && "set beyond the bytes of the buffer");
+    if (!fits || !may_change(buf, index, n))
+        return false;
+    for (const uint8_t *from = data; n > 0;) {
+        uint64_t have;
+        uint8_t *to = leat_bytebuf_change_at(buf, index, &have);
+        have = leat_bytebuf_min(have, n);
+        memmove(to, from, (size_t)have);
+        from += have;
+        index += have;
+        n -= (size_t)have;
+    }
+    return true;
+}
+
+/* The source may lie in the buffer itself, whose bytes move when it grows. */
+static bool lies_inside(const leat_bytebuf *buf, const void *data) {
+    uintptr_t at = (uintptr_t)data;
+    return buf->begin == 0 && at >= (uintptr_t)buf->bytes && at < (uintptr_t)buf->bytes + buf->end;
+}
+
+bool leat_bytebuf_write_bytes(leat_bytebuf *buf, const void *data, size_t n) {
+    bool own = lies_inside(buf, data);
+    uint64_t offset = own ? (uint64_t)((const uint8_t *)data - buf->bytes) : 0;
+    if (leat_bytebuf_reserve(buf, n) != 0)
+        return false;
+    if (n == 0)
+        return true;
+    memcpy(buf->bytes + buf->writer, own && !leat_bytebuf_is_composite(buf) ? buf->bytes + offset : data, n);
+    buf->writer += n;
+    return true;
+}
+
+bool leat_bytebuf_write_buffer(leat_bytebuf *buf, const leat_bytebuf *src) {
+    uint64_t n = leat_bytebuf_readable(src);
+    if (leat_bytebuf_reserve(buf, n) != 0)
+        return false;
+    if (n == 0)
+        return true;
+    uint8_t *to = buf->bytes + buf->writer;
+    leat_bytebuf_copy_out(src, src->reader, to, n);
+    return leat_bytebuf_is_composite(buf) ? leat_composite_wrote(buf, n) : leat_bytebuf_wrote(buf, n);
+}
+
+bool leat_bytebuf_write_zero(leat_bytebuf *buf, uint64_t n) {
+    uint8_t *room = leat_bytebuf_room(buf, n);
+    if (!room)
+        return n == 0 && leat_bytebuf_may_move(buf);
+    memset(room, 0, (size_t)n);
+    return leat_bytebuf_wrote(buf, n);
+}
+
+bool leat_bytebuf_write_format_list(leat_bytebuf *buf, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    /* vsnprintf writes a NUL behind the text, which the reservation has to hold too. */
+    uint8_t *room = length < 0 ? NULL : leat_bytebuf_room(buf, (uint64_t)length + 1);
+    if (!room)
+        return false;
+    vsnprintf((char *)room, (size_t)length + 1, format, arguments);
+    return leat_bytebuf_wrote(buf, (uint64_t)length);
+}
+
+bool leat_bytebuf_write_format(leat_bytebuf *buf, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    bool done = leat_bytebuf_write_format_list(buf, format, arguments);
+    va_end(arguments);
+    return done;
+}
+
+leat_bytebuf *leat_bytebuf_from_bytes(leat_alloc *alloc, const void *data, size_t size) {
+    leat_bytebuf *buf = leat_bytebuf_new(alloc, size);
+    if (!buf)
+        return NULL;
+    leat_bytebuf_write_bytes(buf, data, size);
+    return buf;
+}
+
+leat_bytebuf *leat_bytebuf_from_text(leat_alloc *alloc, const char *text) {
+    return leat_bytebuf_from_bytes(alloc, text, strlen(text));
+}

@@ -1,0 +1,123 @@
+/* Room: growth behind the writer, headroom before the reader. */
+#include "core/bytebuf_internal.h"
+
+#include "core/composite_internal.h"
+
+#include <string.h>
+
+#define DOUBLES_UNTIL ((uint64_t)4 << 20)
+
+/* Doubles small buffers; large ones grow by half, so that the waste stays bounded and growth stays linear. */
+static uint64_t grown_capacity(uint64_t capacity, uint64_t needed, uint64_t max_capacity) {
+    uint64_t step = capacity < DOUBLES_UNTIL ? capacity : capacity / 2;
+    uint64_t grown = leat_bytebuf_max(leat_bytebuf_max(needed, 64), capacity + step);
+    return leat_bytebuf_min(grown, max_capacity);
+}
+
+static bool grow_in_place(leat_bytebuf *buf, uint64_t capacity) {
+    if (!leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_TAIL))
+        return false;
+    leat_storage *storage = buf->storage;
+    uint64_t before = (uint64_t)(storage->memory - (uint8_t *)storage->block);
+    size_t usable;
+    if (!storage->alloc->ops->grow_in_place(storage->alloc, storage->block, storage->block_size,
+                                            (size_t)(before + capacity), &usable))
+        return false;
+    storage->block_size = usable;
+    __atomic_store_n(&storage->size, usable - before, __ATOMIC_RELAXED);
+    buf->end = leat_bytebuf_min(usable - before, leat_handle_of(buf)->max_capacity);
+    return true;
+}
+
+static leat_storage *new_storage(leat_alloc *alloc, uint64_t capacity) {
+    size_t usable;
+    leat_storage *storage = leat_alloc_take(alloc, (size_t)(sizeof(leat_storage) + capacity), &usable);
+    if (!storage)
+        return NULL;
+    *storage = (leat_storage){.memory = (uint8_t *)(storage + 1),
+                              .size = usable - sizeof *storage,
+                              .handles = 1,
+                              .alloc = alloc,
+                              .block = storage,
+                              .block_size = usable};
+    return storage;
+}
+
+/* The bytes move to storage of the handle's own; what others see of the old one stays as it is. */
+static int move_to_new_storage(leat_bytebuf *buf, uint64_t capacity) {
+    leat_handle *handle = leat_handle_of(buf);
+    leat_storage *storage = new_storage(handle->alloc, capacity);
+    if (!storage)
+        return LEAT_ENOMEM;
+    if (buf->writer > 0)
+        memcpy(storage->memory, buf->bytes, (size_t)buf->writer);
+    leat_count_copied(handle->alloc, buf->writer);
+    if (buf->storage != handle->home)
+        leat_storage_drop(buf->storage);
+    buf->storage = storage;
+    buf->bytes = storage->memory;
+    buf->end = leat_bytebuf_min(storage->size, handle->max_capacity);
+    buf->flags = (uint8_t)((buf->flags & LEAT_BYTEBUF_NOTED) | LEAT_BYTEBUF_TAIL);
+    handle->floor = 0;
+    return 0;
+}
+
+static int grow(leat_bytebuf *buf, uint64_t needed) {
+    leat_handle *handle = leat_handle_of(buf);
+    uint64_t capacity = grown_capacity(buf->end, needed, handle->max_capacity);
+    if (!grow_in_place(buf, capacity)) {
+        int status = move_to_new_storage(buf, capacity);
+        if (status != 0)
+            return status;
+    }
+    leat_count_growth(handle->alloc);
+    leat_bytebuf_refresh_limit(buf);
+    return 0;
+}
+
+int leat_bytebuf_reserve(leat_bytebuf *buf, uint64_t n) {
+    if (leat_bytebuf_can_write(buf, n))
+        return 0;
+    if (!leat_bytebuf_may_move(buf) || leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_FROZEN))
+        return LEAT_ESHARED;
+    if (n > leat_handle_of(buf)->max_capacity - buf->writer)
+        return LEAT_ELIMIT;
+    if (leat_bytebuf_is_composite(buf))
+        return leat_composite_reserve(buf, n);
+    if (buf->writer < leat_floor_of(buf))
+        return LEAT_ESHARED;
+    return grow(buf, buf->writer + n);
+}
+
+uint8_t *leat_bytebuf_room(leat_bytebuf *buf, uint64_t n) {
+    return leat_bytebuf_reserve(buf, n) == 0 && buf->bytes ? buf->bytes + buf->writer : NULL;
+}
+
+bool leat_bytebuf_wrote(leat_bytebuf *buf, uint64_t n) {
+    if (!leat_bytebuf_can_write(buf, n))
+        return false;
+    buf->writer += n;
+    return true;
+}
+
+uint64_t leat_bytebuf_headroom(const leat_bytebuf *buf) {
+    if (!leat_bytebuf_is_sole(buf))
+        return 0;
+    if (leat_bytebuf_is_composite(buf))
+        return leat_composite_headroom(buf);
+    uint64_t floor = leat_floor_of(buf);
+    return buf->reader > floor ? buf->reader - floor : 0;
+}
+
+bool leat_bytebuf_prepend(leat_bytebuf *buf, const void *data, size_t n) {
+    if (!leat_bytebuf_may_move(buf))
+        return false;
+    if (leat_bytebuf_is_composite(buf))
+        return leat_composite_prepend_bytes(leat_composite_of(buf), data, n) == 0;
+    if (n > leat_bytebuf_headroom(buf))
+        return false;
+    if (n > 0)
+        memcpy(buf->bytes + buf->reader - n, data, n);
+    buf->reader -= n;
+    return true;
+}
