@@ -82,6 +82,12 @@ LEAT_API uint64_t leat_channel_bytes_written(const leat_channel *channel);
 /** Returns every byte that the transport has delivered so far. */
 LEAT_API uint64_t leat_channel_bytes_read(const leat_channel *channel);
 
+/** Returns when the transport last delivered bytes (or the channel became active), in nanoseconds of leat_loop_now. */
+LEAT_API uint64_t leat_channel_last_read(const leat_channel *channel);
+
+/** Returns when the transport last accepted bytes (or the channel became active), in nanoseconds of leat_loop_now. */
+LEAT_API uint64_t leat_channel_last_written(const leat_channel *channel);
+
 /** Returns the first error that nobody handled or that ended the channel, or 0. */
 LEAT_API int leat_channel_error(const leat_channel *channel);
 

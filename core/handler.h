@@ -94,14 +94,16 @@ static inline void leat_ctx_fire_read(leat_ctx *ctx, leat_msg msg) {
     next->read(next, msg);
 }
 
+/** A completion that lies in this handler's state keeps the state until it ran; leat_ctx_write calls it. */
+LEAT_API void leat_ctx_pin(leat_ctx *ctx, leat_done *done);
+
 /** Passes a message to the next handler towards the transport; gives the message and `done` (may be NULL) away. */
 static inline void leat_ctx_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
     leat_ctx *next = ctx->next_write;
+    if (done)
+        leat_ctx_pin(ctx, done);
     next->write(next, msg, done);
 }
-
-/** As leat_ctx_write, with a completion that lies in this handler's own state: the state stays until it ran. */
-LEAT_API void leat_ctx_write_tracked(leat_ctx *ctx, leat_msg msg, leat_done *done);
 
 /**
  * Writes a copy of `length` bytes: without an allocation where the transport is next, for headers and small pieces.

@@ -15,6 +15,7 @@ struct leat_timer {
     uint64_t deadline;             /**< belongs to the loop: nanoseconds of its clock */
     uint64_t queued_at;            /**< belongs to the loop: the deadline in the heap, never later than `deadline` */
     uint64_t order;                /**< belongs to the loop: arming order, for equal deadlines */
+    uint64_t queued_order;         /**< belongs to the loop: the order in the heap */
     size_t slot;                   /**< belongs to the loop: 1 + index in the heap, 0 = not in it */
     bool armed;                    /**< belongs to the loop */
 };

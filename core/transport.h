@@ -42,6 +42,9 @@ struct leat_transport {
 LEAT_API int leat_channel_new(leat_loop *loop, leat_pipeline *pipeline, leat_transport *transport,
                               const leat_channel_options *options, leat_channel **channel);
 
+/** Returns the channel's transport, or NULL once it was closed. */
+LEAT_API leat_transport *leat_channel_transport(const leat_channel *channel);
+
 /* What a transport calls. Each is, or lies in, an entry from outside: between leat_loop_enter and leat_loop_leave. */
 
 /** The transport is connected: fires `active`. */
@@ -81,12 +84,14 @@ typedef struct leat_loop_ops {
 } leat_loop_ops;
 
 struct leat_receive;
-struct leat_timer_heap_entry;
 
 /** The core of a loop; a back end embeds it as its first member. Fields belong to core. */
 struct leat_loop {
     const leat_loop_ops *ops;
-    leat_alloc *alloc;
+    leat_alloc *alloc;                   /**< for buffers and whatever handlers make */
+    leat_alloc *internal_alloc;          /**< for channels and the loop's own blocks */
+    struct leat_tracking_alloc *tracker; /**< the ledger behind `alloc`, told who acts; or NULL */
+    const char *actor;
     leat_mailbox *mailbox;
     uint64_t now;
     unsigned depth;
@@ -100,7 +105,7 @@ struct leat_loop {
     struct leat_receive *receive;
     leat_span *spans;
     leat_loop_stats stats;
-    uint64_t thread;
+    const void *thread;
 };
 
 /** Initialises the core of a loop; 0 or LEAT_ENOMEM. */

@@ -9,8 +9,8 @@ LEAT_BEGIN_DECLS
 /**
  * Feeds `input` to a fresh embedded channel of `stages` at once, byte by byte, split in two at every point and in three
  * around every point, and as a slice with other bytes around it, and compares the frames (ByteBufs) that come out with
- * `expected`. Returns 0, or a negative code with the first difference in `problem` (may be NULL): which split, which
- * frame, which bytes.
+ * `expected`. Returns 0 with what was tried in `problem` (may be NULL), or a negative code with the first difference
+ * there: which split, which frame, which bytes.
  */
 LEAT_API int leat_verify_decoder(const leat_stage *stages, const void *input, size_t length, const leat_span *expected,
                                  size_t expected_count, leat_problem *problem);
@@ -27,8 +27,8 @@ typedef int (*leat_verify_scenario)(leat_alloc *alloc, void *context);
 
 /**
  * Runs `scenario` once counting allocations, then again with each of them failing alone, and again with all failing
- * from each one on. Returns 0, or a negative code with the reason in `problem` (may be NULL): which allocation leaked,
- * misused or failed the scenario.
+ * from each one on. Returns 0 with what was tried in `problem` (may be NULL), or a negative code with the reason there:
+ * which allocation leaked, misused or failed the scenario.
  */
 LEAT_API int leat_verify_oom(leat_verify_scenario scenario, void *context, leat_problem *problem);
 

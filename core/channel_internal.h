@@ -1,0 +1,180 @@
+/** What the files of the channel share: layout, flags, and the steps of a turn. Not installed. */
+#ifndef LEAT_CORE_CHANNEL_INTERNAL_H
+#define LEAT_CORE_CHANNEL_INTERNAL_H
+
+#include "core/transport.h"
+
+#include <assert.h>
+
+enum { CACHE_LINE = 64, MAX_STATE_SIZE = 1 << 20, MAX_STAGES = 1024 };
+
+/** Flags of a context. */
+enum {
+    CTX_REMOVED = 1,
+    CTX_WAKE = 2,       /* `wake` is due */
+    CTX_FAILED = 4,     /* `failure` is to be fired */
+    CTX_OWN_BLOCK = 8,  /* added later: a block of its own */
+    CTX_INNERMOST = 16, /* the decoder next to the application: demand is counted here */
+    CTX_ENTERED = 32,   /* `added` ran: `removed` is owed */
+};
+
+/** What a channel has to do at the end of the turn. */
+enum {
+    WORK_WAKE = 1,
+    WORK_FLUSH = 2,
+    WORK_WRITE = 4,
+    WORK_DONE = 8,
+    WORK_WRITABLE = 16,
+    WORK_CLOSE = 32,
+    WORK_INTEREST = 64,
+    WORK_FREE = 128,
+    WORK_ROUNDS = WORK_WAKE | WORK_FLUSH | WORK_WRITE | WORK_DONE,
+};
+
+/** Where a channel is in its life. */
+enum {
+    CHANNEL_ACTIVE = 1,       /* `active` was fired */
+    CHANNEL_CLOSE_ASKED = 2,  /* close began: its timeout runs */
+    CHANNEL_CLOSING = 4,      /* close reached the transport: no more writes, inbound is dropped */
+    CHANNEL_SHUT_DOWN = 8,    /* half-closed */
+    CHANNEL_EOF = 16,         /* the peer ended its side */
+    CHANNEL_ABORTED = 32,     /* ends at the end of the turn */
+    CHANNEL_BROKEN = 64,      /* the transport failed: ends once the error was fired */
+    CHANNEL_ENDED = 128,      /* `inactive` and `removed` are behind it */
+    CHANNEL_BLOCKED = 256,    /* the transport takes no more bytes for now */
+    CHANNEL_UNWRITABLE = 512, /* above the high watermark */
+    CHANNEL_REPORTED = 1024,  /* handlers were last told: unwritable */
+    CHANNEL_PAUSED = 2048,    /* handlers hold too many inbound bytes */
+    CHANNEL_QUEUED = 4096,    /* in the loop's list of dirty channels */
+    CHANNEL_IN_TURN = 8192,   /* its end of the turn is running */
+    CHANNEL_COUNTS = 16384,   /* no decoder: each received buffer is a message of the demand */
+};
+
+/** A message on its way out; staged small writes share one entry. */
+typedef struct outbound_entry {
+    leat_bytebuf *buf;
+    leat_done_list done;
+} outbound_entry;
+
+/** A handler's place, or (behind the live ones) a removed one whose state still waits. */
+typedef struct channel_place {
+    leat_ctx *ctx;
+    const char *name;
+} channel_place;
+
+/** A group that the channel is in. */
+typedef struct channel_membership {
+    struct channel_membership *next;
+    struct leat_group *group;
+    size_t index;
+} channel_membership;
+
+struct leat_channel {
+    leat_loop *loop;
+    leat_pipeline *pipeline;
+    leat_transport *transport;
+    leat_channel *next_dirty, *next, *previous;
+    void *block;
+    size_t block_size;
+
+    channel_place *places;
+    uint32_t live, removed, room;
+    bool own_places;
+
+    uint32_t refs;
+    uint32_t pins;
+    uint32_t flags;
+    uint32_t work;
+    unsigned interest;
+    int error;
+    int end_code;
+
+    outbound_entry *ring;
+    uint32_t ring_size, ring_first, ring_count;
+    leat_bytebuf_position cursor;
+    bool staged; /* the last entry is a staging buffer of ours */
+    uint64_t queued, held_out, held;
+    uint64_t written, received;
+    uint64_t last_written, last_read; /* loop time */
+    uint64_t demand;
+    leat_done_list completed;
+
+    leat_timer close_timer;
+    leat_channel_options options;
+    channel_membership *memberships;
+    struct leat_ref *ref;
+    leat_ctx *head, *tail;
+};
+
+/** The plan that channels of a pipeline are built from. */
+typedef struct pipeline_stage {
+    const leat_handler *handler;
+    const char *name;
+    const void *config;
+    size_t offset; /* of the context in the channel's block */
+} pipeline_stage;
+
+struct leat_pipeline {
+    uint32_t refs;
+    size_t count;
+    size_t block_size; /* of channel, contexts and states, before alignment */
+    leat_alloc *alloc;
+    size_t size;
+    pipeline_stage stages[];
+};
+
+static inline bool channel_has(const leat_channel *channel, uint32_t flags) {
+    return (channel->flags & flags) != 0;
+}
+
+static inline size_t align_to_line(size_t size) {
+    return (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+}
+
+/** In debug builds: calls come on the loop's thread only. */
+void leat_assert_thread(const leat_loop *loop);
+
+/** Adds to what the channel does at the end of the turn. */
+void leat_channel_mark(leat_channel *channel, uint32_t work);
+/** Ends the turn of a channel: does its work. */
+void leat_channel_end_turn(leat_channel *channel);
+/** Ends a channel at once, past all graces: for the end of the loop and of the turn. */
+void leat_channel_end(leat_channel *channel);
+/** Frees the channel's memory if nothing needs it any more. */
+void leat_channel_free_if_done(leat_channel *channel);
+void leat_channel_begin_close(leat_channel *channel);
+
+/* places: who is next to whom */
+void leat_channel_resolve(leat_channel *channel);
+void leat_ctx_init(leat_ctx *ctx, leat_channel *channel, const leat_handler *handler);
+int leat_ctx_enter(leat_ctx *ctx, const void *config);
+void leat_channel_reap(leat_channel *channel);
+void leat_channel_remove_all(leat_channel *channel);
+int leat_stage_check(const leat_stage *stage, leat_problem *problem);
+extern const leat_handler leat_head_handler;
+extern const leat_handler leat_tail_handler;
+
+/* outbound: the queue */
+void leat_outbound_add(leat_channel *channel, leat_bytebuf *buf, leat_done *done);
+void leat_outbound_add_copy(leat_channel *channel, const void *bytes, size_t length, leat_done *done);
+void leat_outbound_write(leat_channel *channel);
+void leat_outbound_fail(leat_channel *channel, int code);
+void leat_outbound_clean_up(leat_channel *channel);
+void leat_channel_update_writable(leat_channel *channel);
+void leat_channel_complete(leat_channel *channel, leat_done *done, int status);
+void leat_channel_run_completions(leat_channel *channel);
+
+/* loop */
+int leat_timers_run(leat_loop *loop);
+void leat_timers_clean_up(leat_loop *loop);
+void leat_receive_clean_up(leat_loop *loop);
+leat_mailbox *leat_mailbox_new(leat_loop *loop);
+void leat_mailbox_run(leat_mailbox *mailbox, leat_loop *loop);
+void leat_mailbox_close(leat_mailbox *mailbox, leat_loop *loop);
+bool leat_mailbox_has_tasks(const leat_mailbox *mailbox);
+
+/* end of a channel, seen by its groups and references */
+void leat_channel_leave_groups(leat_channel *channel);
+void leat_channel_detach_ref(leat_channel *channel);
+
+#endif

@@ -1,0 +1,233 @@
+/** Contexts: how events go on from a handler's place. */
+#include "core/channel_internal.h"
+
+/* The place of the next live handler towards the application; a removed one stands just before its follower. */
+static const channel_place *place_after(const leat_ctx *ctx) {
+    return &ctx->channel->places[ctx->position + ((ctx->flags & CTX_REMOVED) ? 0 : 1)];
+}
+
+/* Names who acts while a handler runs, for the ledger of the test kit. */
+static const char *act(leat_loop *loop, const char *name) {
+    const char *before = loop->actor;
+    if (loop->tracker) {
+        loop->actor = name;
+        leat_tracking_alloc_actor(loop->tracker, name);
+    }
+    return before;
+}
+
+/* Runs an inbound entry at the next handler that has it; the tail has every one. */
+#define FIRE(ctx, entry, ...)                                                                                          \
+    do {                                                                                                               \
+        const channel_place *place = place_after(ctx);                                                                 \
+        while (!place->ctx->handler->entry)                                                                            \
+            place++;                                                                                                   \
+        leat_ctx *next = place->ctx;                                                                                   \
+        leat_loop *loop = next->channel->loop;                                                                         \
+        const char *before = act(loop, next->handler->name);                                                           \
+        next->handler->entry(__VA_ARGS__);                                                                             \
+        act(loop, before);                                                                                             \
+    } while (0)
+
+/* Runs an outbound entry at the next handler towards the transport that has it; the head has every one. */
+#define PASS_OUT(ctx, entry)                                                                                           \
+    do {                                                                                                               \
+        const channel_place *place = &(ctx)->channel->places[(ctx)->position] - 1;                                     \
+        while (!place->ctx->handler->entry)                                                                            \
+            place--;                                                                                                   \
+        leat_ctx *next = place->ctx;                                                                                   \
+        leat_loop *loop = next->channel->loop;                                                                         \
+        const char *before = act(loop, next->handler->name);                                                           \
+        next->handler->entry(next);                                                                                    \
+        act(loop, before);                                                                                             \
+    } while (0)
+
+void leat_ctx_fire_active(leat_ctx *ctx) {
+    FIRE(ctx, active, next);
+}
+
+void leat_ctx_fire_read_done(leat_ctx *ctx) {
+    FIRE(ctx, read_done, next);
+}
+
+void leat_ctx_fire_eof(leat_ctx *ctx) {
+    FIRE(ctx, eof, next);
+}
+
+void leat_ctx_fire_inactive(leat_ctx *ctx) {
+    FIRE(ctx, inactive, next);
+}
+
+void leat_ctx_fire_writable(leat_ctx *ctx) {
+    FIRE(ctx, writable, next);
+}
+
+void leat_ctx_fire_error(leat_ctx *ctx, int code) {
+    FIRE(ctx, error, next, code);
+}
+
+void leat_ctx_fire_event(leat_ctx *ctx, leat_msg event) {
+    FIRE(ctx, event, next, event);
+}
+
+void leat_ctx_flush(leat_ctx *ctx) {
+    PASS_OUT(ctx, flush);
+}
+
+void leat_ctx_close(leat_ctx *ctx) {
+    leat_channel_begin_close(ctx->channel);
+    PASS_OUT(ctx, close);
+}
+
+/* With a ledger, every hop says who acts and marks the buffer as having come by. */
+static void traced_read(leat_ctx *ctx, leat_msg msg) {
+    leat_loop *loop = ctx->channel->loop;
+    const char *before = act(loop, ctx->handler->name);
+    if (leat_msg_bytebuf(msg))
+        leat_bytebuf_touch(leat_msg_bytebuf(msg));
+    ctx->handler->read(ctx, msg);
+    act(loop, before);
+}
+
+static void traced_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
+    leat_loop *loop = ctx->channel->loop;
+    const char *before = act(loop, ctx->handler->name);
+    if (leat_msg_bytebuf(msg))
+        leat_bytebuf_touch(leat_msg_bytebuf(msg));
+    ctx->handler->write(ctx, msg, done);
+    act(loop, before);
+}
+
+void leat_ctx_init(leat_ctx *ctx, leat_channel *channel, const leat_handler *handler) {
+    bool traced = channel->loop->tracker != NULL;
+    ctx->handler = handler;
+    ctx->channel = channel;
+    ctx->read = traced && handler->read ? traced_read : handler->read;
+    ctx->write = traced && handler->write ? traced_write : handler->write;
+}
+
+int leat_ctx_enter(leat_ctx *ctx, const void *config) {
+    leat_loop *loop = ctx->channel->loop;
+    const char *before = act(loop, ctx->handler->name);
+    ctx->flags |= CTX_ENTERED;
+    int code = ctx->handler->added ? ctx->handler->added(ctx, config) : LEAT_OK;
+    if (code != LEAT_OK)
+        ctx->flags &= (uint16_t)~CTX_ENTERED;
+    act(loop, before);
+    return code;
+}
+
+void leat_ctx_wake(leat_ctx *ctx) {
+    leat_assert_thread(ctx->channel->loop);
+    ctx->flags |= CTX_WAKE;
+    leat_channel_mark(ctx->channel, WORK_WAKE);
+}
+
+void leat_ctx_fail(leat_ctx *ctx, int code) {
+    if (ctx->flags & CTX_FAILED)
+        return;
+    ctx->failure = (int16_t)(code < INT16_MIN || code >= 0 ? LEAT_EINVAL : code);
+    ctx->flags |= CTX_FAILED;
+    leat_channel_mark(ctx->channel, WORK_WAKE);
+}
+
+static uint32_t add_saturating(uint32_t sum, uint64_t bytes) {
+    return bytes > UINT32_MAX - sum ? UINT32_MAX : sum + (uint32_t)bytes;
+}
+
+void leat_ctx_hold(leat_ctx *ctx, uint64_t bytes) {
+    leat_channel *channel = ctx->channel;
+    uint32_t held = add_saturating(ctx->held, bytes);
+    channel->held += held - ctx->held;
+    ctx->held = held;
+    if (channel_has(channel, CHANNEL_PAUSED) || channel->held <= channel->options.read_high)
+        return;
+    channel->flags |= CHANNEL_PAUSED;
+    leat_channel_mark(channel, WORK_INTEREST);
+}
+
+void leat_ctx_unhold(leat_ctx *ctx, uint64_t bytes) {
+    leat_channel *channel = ctx->channel;
+    assert(bytes <= ctx->held);
+    uint32_t less = bytes > ctx->held ? ctx->held : (uint32_t)bytes;
+    ctx->held -= less;
+    channel->held -= less;
+    if (!channel_has(channel, CHANNEL_PAUSED) || channel->held >= channel->options.read_low)
+        return;
+    channel->flags &= ~(uint32_t)CHANNEL_PAUSED;
+    leat_channel_mark(channel, WORK_INTEREST);
+}
+
+void leat_ctx_hold_out(leat_ctx *ctx, uint64_t bytes) {
+    uint32_t held = add_saturating(ctx->held_out, bytes);
+    ctx->channel->held_out += held - ctx->held_out;
+    ctx->held_out = held;
+    leat_channel_mark(ctx->channel, WORK_FLUSH);
+    leat_channel_update_writable(ctx->channel);
+}
+
+void leat_ctx_unhold_out(leat_ctx *ctx, uint64_t bytes) {
+    assert(bytes <= ctx->held_out);
+    uint32_t less = bytes > ctx->held_out ? ctx->held_out : (uint32_t)bytes;
+    ctx->held_out -= less;
+    ctx->channel->held_out -= less;
+    leat_channel_update_writable(ctx->channel);
+}
+
+uint64_t leat_ctx_demand(const leat_ctx *ctx) {
+    return ctx->channel->demand;
+}
+
+void leat_ctx_spend(leat_ctx *ctx) {
+    leat_channel *channel = ctx->channel;
+    if (!(ctx->flags & CTX_INNERMOST) || channel->demand == UINT64_MAX || channel->demand == 0)
+        return;
+    channel->demand--;
+    if (channel->demand == 0)
+        leat_channel_mark(channel, WORK_INTEREST);
+}
+
+void leat_ctx_complete(leat_ctx *ctx, leat_done *done, int status) {
+    leat_channel_complete(ctx->channel, done, status);
+}
+
+void leat_ctx_complete_list(leat_ctx *ctx, leat_done_list *list, int status) {
+    for (leat_done *done = leat_done_list_take(list); done; done = leat_done_list_take(list))
+        leat_channel_complete(ctx->channel, done, status);
+}
+
+void leat_ctx_refuse(leat_ctx *ctx, leat_msg msg, leat_done *done, int status) {
+    leat_msg_release(msg);
+    leat_channel_complete(ctx->channel, done, status);
+}
+
+void leat_ctx_pin(leat_ctx *ctx, leat_done *done) {
+    uintptr_t from = (uintptr_t)ctx, at = (uintptr_t)done;
+    if (at < from || at - from >= sizeof(leat_ctx) + ctx->handler->state_size || done->home)
+        return;
+    done->home = ctx;
+    ctx->pins++;
+    ctx->channel->pins++;
+}
+
+void leat_ctx_write_copy(leat_ctx *ctx, const void *bytes, size_t length, leat_done *done) {
+    if (done)
+        leat_ctx_pin(ctx, done);
+    leat_channel *channel = ctx->channel;
+    leat_ctx *next = ctx->next_write;
+    if (next == channel->head) {
+        leat_outbound_add_copy(channel, bytes, length, done);
+        return;
+    }
+    leat_bytebuf *copy = leat_bytebuf_from_bytes(leat_channel_alloc(channel), bytes, length);
+    if (copy) {
+        next->write(next, leat_msg_of_bytebuf(copy), done);
+        return;
+    }
+    leat_channel_complete(channel, done, LEAT_ENOMEM);
+    leat_channel_abort(channel, LEAT_ENOMEM);
+}
+
+bool leat_ctx_is_removed(const leat_ctx *ctx) {
+    return (ctx->flags & CTX_REMOVED) != 0;
+}

@@ -1,0 +1,150 @@
+#include "core/channel_internal.h"
+
+/* A channel whose turn does not end goes on this often behind the others, then waits for the next round of the loop. */
+enum { MOST_PASSES = 4, MOST_SPANS = 1024 };
+
+/* The address of a thread's own variable tells threads apart without any system header. */
+static const void *this_thread(void) {
+    static _Thread_local char mark;
+    return &mark;
+}
+
+void leat_assert_thread(const leat_loop *loop) {
+    (void)loop;
+    assert(loop->thread == this_thread() && "a channel may only be used on the thread of its loop");
+}
+
+int leat_loop_init(leat_loop *loop, const leat_loop_ops *ops, leat_alloc *alloc) {
+    *loop = (leat_loop){.ops = ops, .alloc = alloc, .internal_alloc = alloc, .thread = this_thread()};
+    loop->now = ops->now(loop);
+    loop->spans = leat_alloc_take(alloc, MOST_SPANS * sizeof(leat_span), NULL);
+    loop->mailbox = leat_mailbox_new(loop);
+    if (loop->spans && loop->mailbox)
+        return LEAT_OK;
+    leat_alloc_give(alloc, loop->spans, MOST_SPANS * sizeof(leat_span));
+    leat_mailbox_release(loop->mailbox);
+    return LEAT_ENOMEM;
+}
+
+static leat_channel *take_dirty(leat_loop *loop) {
+    leat_channel *channel = loop->dirty_first;
+    loop->dirty_first = channel->next_dirty;
+    if (!loop->dirty_first)
+        loop->dirty_last = NULL;
+    channel->flags &= ~(uint32_t)CHANNEL_QUEUED;
+    return channel;
+}
+
+/* One pass over what is dirty now; what gets dirty meanwhile belongs to the next. */
+static void pass_over_dirty(leat_loop *loop) {
+    leat_channel *last = loop->dirty_last;
+    for (leat_channel *channel = NULL; channel != last && loop->dirty_first;) {
+        channel = take_dirty(loop);
+        leat_channel_end_turn(channel);
+    }
+}
+
+static void end_turns(leat_loop *loop) {
+    loop->depth++;
+    for (int pass = 0; pass < MOST_PASSES && loop->dirty_first; pass++)
+        pass_over_dirty(loop);
+    loop->depth--;
+}
+
+void leat_loop_enter(leat_loop *loop) {
+    leat_assert_thread(loop);
+    if (loop->depth++ > 0)
+        return;
+    uint64_t now = loop->ops->now(loop);
+    if (now > loop->now)
+        loop->now = now;
+    loop->stats.turns++;
+}
+
+void leat_loop_leave(leat_loop *loop) {
+    if (--loop->depth == 0 && loop->dirty_first)
+        end_turns(loop);
+}
+
+void leat_loop_run_due(leat_loop *loop) {
+    leat_mailbox_run(loop->mailbox, loop);
+    leat_loop_enter(loop);
+    leat_loop_leave(loop);
+    leat_timers_run(loop);
+}
+
+uint64_t leat_loop_deadline(const leat_loop *loop) {
+    if (loop->dirty_first || leat_mailbox_has_tasks(loop->mailbox))
+        return 0;
+    return loop->timer_count > 0 ? loop->timers[0]->queued_at : UINT64_MAX;
+}
+
+int leat_loop_run(leat_loop *loop) {
+    loop->thread = this_thread();
+    int code = LEAT_OK;
+    while (code == LEAT_OK && !__atomic_load_n(&loop->stopping, __ATOMIC_ACQUIRE)) {
+        leat_loop_run_due(loop);
+        if (__atomic_load_n(&loop->stopping, __ATOMIC_ACQUIRE))
+            break;
+        code = loop->ops->wait(loop, leat_loop_deadline(loop));
+    }
+    __atomic_store_n(&loop->stopping, false, __ATOMIC_RELEASE);
+    return code;
+}
+
+void leat_loop_stop(leat_loop *loop) {
+    __atomic_store_n(&loop->stopping, true, __ATOMIC_RELEASE);
+    loop->ops->wake(loop);
+}
+
+/* Channels that end may write to others and complete; all of it settles before memory goes. */
+static void end_channels(leat_loop *loop) {
+    while (loop->all) {
+        leat_loop_enter(loop);
+        leat_channel_abort(loop->all, LEAT_ECLOSED);
+        leat_loop_leave(loop);
+    }
+    for (int i = 0; loop->dirty_first && i < 1000; i++) {
+        leat_loop_enter(loop);
+        leat_loop_leave(loop);
+    }
+}
+
+void leat_loop_clean_up(leat_loop *loop) {
+    loop->thread = this_thread();
+    loop->ending = true;
+    end_channels(loop);
+    leat_mailbox_close(loop->mailbox, loop);
+    end_channels(loop);
+    leat_timers_clean_up(loop);
+    leat_receive_clean_up(loop);
+    leat_alloc_give(loop->internal_alloc, loop->spans, MOST_SPANS * sizeof(leat_span));
+}
+
+void leat_loop_release(leat_loop *loop) {
+    if (!loop)
+        return;
+    assert(loop->depth == 0);
+    leat_loop_clean_up(loop);
+    loop->ops->destroy(loop);
+}
+
+uint64_t leat_loop_now(const leat_loop *loop) {
+    return loop->now;
+}
+
+leat_alloc *leat_loop_alloc(const leat_loop *loop) {
+    return loop->alloc;
+}
+
+leat_mailbox *leat_loop_mailbox(const leat_loop *loop) {
+    return loop->mailbox;
+}
+
+void leat_loop_post(leat_loop *loop, leat_task *task) {
+    leat_mailbox_post(loop->mailbox, task);
+}
+
+leat_loop_stats leat_loop_statistics(const leat_loop *loop) {
+    return loop->stats;
+}

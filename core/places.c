@@ -1,0 +1,273 @@
+/** Places: which handlers a channel has, in which order, and how that changes while it runs. */
+#include "core/channel_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A handler that was added later stands in a block of its own, behind this. */
+typedef struct own_block {
+    void *block;
+    size_t size;
+} own_block;
+
+static void resolve_reads(leat_channel *channel) {
+    leat_ctx *next = channel->tail;
+    leat_ctx *innermost = NULL;
+    for (uint32_t i = channel->live - 1; i-- > 0;) {
+        leat_ctx *ctx = channel->places[i].ctx;
+        ctx->next_read = next;
+        ctx->flags &= (uint16_t)~CTX_INNERMOST;
+        if (ctx->handler->read)
+            next = ctx;
+        if (ctx->handler->decodes && !innermost)
+            innermost = ctx;
+    }
+    if (innermost)
+        innermost->flags |= CTX_INNERMOST;
+    channel->flags = innermost ? channel->flags & ~(uint32_t)CHANNEL_COUNTS : channel->flags | CHANNEL_COUNTS;
+}
+
+static void resolve_writes(leat_channel *channel) {
+    leat_ctx *next = channel->head;
+    for (uint32_t i = 1; i < channel->live; i++) {
+        leat_ctx *ctx = channel->places[i].ctx;
+        ctx->next_write = next;
+        if (ctx->handler->write)
+            next = ctx;
+    }
+}
+
+/* A removed handler may still pass on: from the gap where it stood. */
+static void resolve_removed(leat_channel *channel) {
+    for (uint32_t i = 0; i < channel->removed; i++) {
+        leat_ctx *ctx = channel->places[channel->live + i].ctx;
+        const channel_place *up = &channel->places[ctx->position];
+        while (!up->ctx->handler->read)
+            up++;
+        const channel_place *down = &channel->places[ctx->position - 1];
+        while (!down->ctx->handler->write)
+            down--;
+        ctx->next_read = up->ctx;
+        ctx->next_write = down->ctx;
+    }
+}
+
+void leat_channel_resolve(leat_channel *channel) {
+    for (uint32_t i = 0; i < channel->live; i++)
+        channel->places[i].ctx->position = (uint16_t)i;
+    resolve_reads(channel);
+    resolve_writes(channel);
+    resolve_removed(channel);
+}
+
+/* Moves the gaps of removed handlers when a place at `at` opened (+1) or closed (-1). */
+static void shift_removed(leat_channel *channel, uint32_t at, int by) {
+    for (uint32_t i = 0; i < channel->removed; i++) {
+        leat_ctx *ctx = channel->places[channel->live + i].ctx;
+        if (ctx->position > at)
+            ctx->position = (uint16_t)(ctx->position + by);
+    }
+}
+
+static int make_room(leat_channel *channel) {
+    uint32_t used = channel->live + channel->removed;
+    if (used < channel->room)
+        return LEAT_OK;
+    if (channel->live > MAX_STAGES)
+        return LEAT_ELIMIT;
+    uint32_t room = channel->room * 2 + 4;
+    channel_place *places = leat_alloc_take(channel->loop->internal_alloc, room * sizeof *places, NULL);
+    if (!places)
+        return LEAT_ENOMEM;
+    memcpy(places, channel->places, used * sizeof *places);
+    if (channel->own_places)
+        leat_alloc_give(channel->loop->internal_alloc, channel->places, channel->room * sizeof *places);
+    channel->places = places;
+    channel->room = room;
+    channel->own_places = true;
+    return LEAT_OK;
+}
+
+static void open_place(leat_channel *channel, uint32_t at, leat_ctx *ctx, const char *name) {
+    channel_place *places = channel->places;
+    shift_removed(channel, at, 1);
+    memmove(&places[at + 1], &places[at], (channel->live + channel->removed - at) * sizeof *places);
+    places[at] = (channel_place){ctx, name};
+    channel->live++;
+    leat_channel_resolve(channel);
+}
+
+/* Takes the place away; the context goes behind the live ones until its state may be freed. */
+static void close_place(leat_channel *channel, leat_ctx *ctx) {
+    channel_place *places = channel->places;
+    uint32_t at = ctx->position, last = channel->live + channel->removed - 1;
+    channel_place gone = places[at];
+    memmove(&places[at], &places[at + 1], (last - at) * sizeof *places);
+    places[last] = gone;
+    channel->live--;
+    shift_removed(channel, at, -1);
+    channel->removed++;
+    ctx->flags |= CTX_REMOVED;
+    leat_channel_resolve(channel);
+}
+
+/* What a removed handler forgot to let go of does not stay counted. */
+static void settle(leat_ctx *ctx) {
+    leat_ctx_unhold(ctx, ctx->held);
+    leat_ctx_unhold_out(ctx, ctx->held_out);
+}
+
+void leat_ctx_remove(leat_ctx *ctx) {
+    leat_channel *channel = ctx->channel;
+    leat_assert_thread(channel->loop);
+    if ((ctx->flags & CTX_REMOVED) || ctx == channel->head || ctx == channel->tail)
+        return;
+    close_place(channel, ctx);
+    leat_loop *loop = channel->loop;
+    const char *before = loop->actor;
+    loop->actor = ctx->handler->name;
+    if (loop->tracker)
+        leat_tracking_alloc_actor(loop->tracker, loop->actor);
+    if ((ctx->flags & CTX_ENTERED) && ctx->handler->removed)
+        ctx->handler->removed(ctx);
+    loop->actor = before;
+    if (loop->tracker)
+        leat_tracking_alloc_actor(loop->tracker, before);
+    leat_channel_mark(channel, WORK_FREE);
+}
+
+void leat_channel_remove_all(leat_channel *channel) {
+    while (channel->live > 2)
+        leat_ctx_remove(channel->places[channel->live - 2].ctx);
+}
+
+static void free_own_block(leat_ctx *ctx) {
+    if (!(ctx->flags & CTX_OWN_BLOCK))
+        return;
+    own_block own = ((own_block *)(void *)ctx)[-1];
+    leat_alloc_give(ctx->channel->loop->internal_alloc, own.block, own.size);
+}
+
+void leat_channel_reap(leat_channel *channel) {
+    uint32_t kept = 0;
+    channel_place *removed = &channel->places[channel->live];
+    for (uint32_t i = 0; i < channel->removed; i++) {
+        if (removed[i].ctx->pins > 0 || (removed[i].ctx->flags & CTX_FAILED)) {
+            removed[kept++] = removed[i];
+        } else {
+            settle(removed[i].ctx);
+            free_own_block(removed[i].ctx);
+        }
+    }
+    channel->removed = kept;
+}
+
+/* One block: the padding up to a cache line, own_block, context, state, copy of the config. */
+static leat_ctx *new_own_ctx(leat_channel *channel, const leat_stage *stage, const void **config) {
+    const leat_handler *handler = stage->handler;
+    size_t body = align_to_line(sizeof(leat_ctx) + handler->state_size);
+    size_t size = CACHE_LINE * 2 + body + (stage->config ? handler->config_size : 0);
+    uint8_t *block = leat_alloc_take_zeroed(channel->loop->internal_alloc, size);
+    if (!block)
+        return NULL;
+    uint8_t *place = block + align_to_line((uintptr_t)block + sizeof(own_block)) - (uintptr_t)block;
+    leat_ctx *ctx = (leat_ctx *)(void *)place;
+    ((own_block *)(void *)ctx)[-1] = (own_block){block, size};
+    leat_ctx_init(ctx, channel, handler);
+    ctx->flags = CTX_OWN_BLOCK;
+    *config = stage->config ? memcpy(place + body, stage->config, handler->config_size) : NULL;
+    return ctx;
+}
+
+static bool fits(const leat_type *const *flow, const leat_type *const *accepted) {
+    for (; flow && accepted && *flow; flow++) {
+        const leat_type *const *type = accepted;
+        while (*type && *type != *flow)
+            type++;
+        if (!*type)
+            return false;
+    }
+    return true;
+}
+
+/* The contracts of a new handler and its nearest neighbours that state one. */
+static bool fits_at(const leat_channel *channel, uint32_t at, const leat_handler *handler) {
+    for (uint32_t i = at; i < channel->live - 1; i++) {
+        const leat_handler *next = channel->places[i].ctx->handler;
+        if (next->read && !fits(handler->fires, next->reads))
+            return false;
+        if (next->writes && handler->write && !fits(next->writes, handler->takes))
+            return false;
+        if (next->read || next->writes)
+            break;
+    }
+    for (uint32_t i = at; i-- > 1;) {
+        const leat_handler *previous = channel->places[i].ctx->handler;
+        if (previous->fires && handler->read && !fits(previous->fires, handler->reads))
+            return false;
+        if (previous->write && !fits(handler->writes, previous->takes))
+            return false;
+        if (previous->fires || previous->write)
+            break;
+    }
+    return true;
+}
+
+static int add_at(leat_channel *channel, uint32_t at, const leat_stage *stage, leat_ctx **added) {
+    if (channel_has(channel, CHANNEL_ENDED))
+        return LEAT_ECLOSED;
+    int code = leat_stage_check(stage, NULL);
+    if (code == LEAT_OK && !fits_at(channel, at, stage->handler))
+        code = LEAT_ETYPE;
+    if (code == LEAT_OK)
+        code = make_room(channel);
+    if (code != LEAT_OK)
+        return code;
+    const void *config = NULL;
+    leat_ctx *ctx = new_own_ctx(channel, stage, &config);
+    if (!ctx)
+        return LEAT_ENOMEM;
+    open_place(channel, at, ctx, stage->name ? stage->name : stage->handler->name);
+    code = leat_ctx_enter(ctx, config);
+    if (code != LEAT_OK)
+        leat_ctx_remove(ctx);
+    if (code == LEAT_OK && added)
+        *added = ctx;
+    return code;
+}
+
+int leat_channel_add_after(leat_channel *channel, leat_ctx *after, const leat_stage *stage, leat_ctx **added) {
+    leat_assert_thread(channel->loop);
+    if (after && (after->channel != channel || (after->flags & CTX_REMOVED) || after == channel->tail))
+        return LEAT_EINVAL;
+    return add_at(channel, after ? after->position + 1u : 1u, stage, added);
+}
+
+int leat_channel_add_last(leat_channel *channel, const leat_stage *stage, leat_ctx **added) {
+    leat_assert_thread(channel->loop);
+    return add_at(channel, channel->live - 1, stage, added);
+}
+
+int leat_channel_replace(leat_channel *channel, leat_ctx *old, const leat_stage *stage, leat_ctx **added) {
+    int code = leat_channel_add_after(channel, old, stage, added);
+    if (code == LEAT_OK)
+        leat_ctx_remove(old);
+    return code;
+}
+
+leat_ctx *leat_channel_find(leat_channel *channel, const char *name) {
+    for (uint32_t i = 1; i + 1 < channel->live; i++)
+        if (strcmp(channel->places[i].name, name) == 0)
+            return channel->places[i].ctx;
+    return NULL;
+}
+
+size_t leat_channel_dump(const leat_channel *channel, char *text, size_t size) {
+    size_t length = 0;
+    for (uint32_t i = 0; i < channel->live; i++) {
+        size_t room = length < size ? size - length : 0;
+        const char *name = channel->places[i].name;
+        length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s", i ? " | " : "", name);
+    }
+    return length;
+}
