@@ -14,14 +14,14 @@ void bench_need(const void *pointer) {
 
 static const char *const AGAIN = "again"; /* the second instance of the first arm */
 
-static const uint64_t MOST_TIMES = UINT64_C(1) << 40; /* operations a sample */
+static const uint64_t MOST_TIMES = UINT64_C(1) << 40; /* operations a slice */
 
 /* An arm at work. */
 typedef struct contestant {
     const char *name;
     const bench_arm *arm;
     void *state;
-    uint64_t times; /* operations a sample */
+    uint64_t times; /* operations a slice of a sample */
     double samples[BENCH_MOST_SAMPLES];
 } contestant;
 
@@ -32,9 +32,24 @@ typedef struct contest {
     size_t count;
 } contest;
 
-static void enter(contest *all, const char *name, const bench_arm *arm) {
-    all->arms[all->count++] =
-        (contestant){.name = name, .arm = arm, .state = arm->set_up(all->row->work, leat_unpooled())};
+static contest contest_of(const bench_row *row) {
+    contest all = {.row = row};
+    for (size_t i = 0; i < BENCH_MOST_ARMS && row->arms[i]; i++)
+        all.arms[all.count++] = (contestant){.name = row->arms[i]->name, .arm = row->arms[i]};
+    all.arms[all.count++] = (contestant){.name = AGAIN, .arm = row->arms[0]};
+    return all;
+}
+
+/* Gives everybody a state, beginning with another one each round: so no arm always has the better place in memory.
+   False = somebody cannot work; `leave` is right either way. */
+static bool enter(contest *all, size_t round) {
+    bool works = true;
+    for (size_t i = 0; i < all->count; i++) {
+        contestant *one = &all->arms[(round + i) % all->count];
+        one->state = one->arm->set_up(all->row->work, leat_unpooled());
+        works = works && one->state;
+    }
+    return works;
 }
 
 static void leave(contest *all) {
@@ -43,49 +58,59 @@ static void leave(contest *all) {
             all->arms[i].arm->tear_down(all->arms[i].state);
 }
 
-/* Sets everybody up; false = somebody cannot work. `all` is fit for `leave` either way. */
-static bool enter_all(contest *all, const bench_row *row) {
-    *all = (contest){.row = row};
-    for (size_t i = 0; i < BENCH_MOST_ARMS && row->arms[i]; i++)
-        enter(all, row->arms[i]->name, row->arms[i]);
-    enter(all, AGAIN, row->arms[0]);
-    for (size_t i = 0; i < all->count; i++)
-        if (!all->arms[i].state)
-            return false;
-    return true;
-}
-
 static double wall_nanos_of(contestant *one) {
     double before = bench_wall_nanos();
     bench_spend(one->arm, one->state, one->times);
     return bench_wall_nanos() - before;
 }
 
-/* Finds how many operations fill a sample, which also warms up caches and branch predictors. */
-static void calibrate(contestant *one, double sample_nanos) {
+/* Finds how many operations fill a slice. */
+static void calibrate(contestant *one, double slice_nanos) {
     double elapsed = 0;
     one->times = 1;
-    while ((elapsed = wall_nanos_of(one)) < sample_nanos / 4 && one->times < MOST_TIMES)
+    while ((elapsed = wall_nanos_of(one)) < slice_nanos / 4 && one->times < MOST_TIMES)
         one->times *= 2;
-    if (elapsed < sample_nanos / 4)
+    if (elapsed < slice_nanos / 4)
         return;
-    double wanted = (double)one->times * sample_nanos / elapsed;
+    double wanted = (double)one->times * slice_nanos / elapsed;
     one->times = wanted > 1 ? (uint64_t)wanted : 1;
 }
 
-static double sample(contestant *one) {
+static double slice(contestant *one) {
     return bench_spend(one->arm, one->state, one->times) / (double)one->times;
 }
 
-/* Takes all samples; every round begins with another arm, so that none always follows the same one. */
-static void sample_all(contest *all, bench_effort effort) {
+/* Takes one sample of each arm: slices in turn, so that all arms meet the same weather, and the median of an arm's. */
+static void sample(contest *all, size_t round) {
+    double slices[BENCH_MOST_ARMS + 1][BENCH_SLICES];
     for (size_t i = 0; i < all->count; i++)
-        calibrate(&all->arms[i], effort.sample_nanos);
-    for (size_t round = 0; round < effort.pairs; round++)
+        slice(&all->arms[i]); /* warms up what is new */
+    for (size_t at = 0; at < BENCH_SLICES; at++)
         for (size_t i = 0; i < all->count; i++) {
-            contestant *one = &all->arms[(round + i) % all->count];
-            one->samples[round] = sample(one);
+            size_t which = (round + at + i) % all->count;
+            slices[which][at] = slice(&all->arms[which]);
         }
+    for (size_t i = 0; i < all->count; i++)
+        all->arms[i].samples[round] = bench_spread(slices[i], BENCH_SLICES).median;
+}
+
+static bool calibrate_all(contest *all, double slice_nanos) {
+    bool works = enter(all, 0);
+    for (size_t i = 0; works && i < all->count; i++)
+        calibrate(&all->arms[i], slice_nanos);
+    leave(all);
+    return works;
+}
+
+static bool sample_all(contest *all, bench_effort effort) {
+    bool works = calibrate_all(all, effort.sample_nanos / BENCH_SLICES);
+    for (size_t round = 0; works && round < effort.pairs; round++) {
+        works = enter(all, round);
+        if (works)
+            sample(all, round);
+        leave(all);
+    }
+    return works;
 }
 
 static const contestant *find(const contest *all, const char *name) {
@@ -151,11 +176,8 @@ static bool count_all(const bench_row *row, bench_result *result, char *complain
 }
 
 static bool time_all(const bench_row *row, bench_effort effort, bench_result *result, char *complaint, size_t size) {
-    contest all;
-    bool works = enter_all(&all, row);
-    if (works)
-        sample_all(&all, effort);
-    leave(&all);
+    contest all = contest_of(row);
+    bool works = sample_all(&all, effort);
     if (works && conclude(&all, effort.pairs, result))
         return true;
     snprintf(complaint, size, "%s/%s: %s", row->suite, row->name,

@@ -8,8 +8,9 @@
 #include <stdio.h>
 
 enum {
-    BENCH_MOST_ARMS = 6,  /**< arms of a row */
-    BENCH_MOST_RATIOS = 4 /**< ratios of a row */
+    BENCH_MOST_ARMS = 6,   /**< arms of a row */
+    BENCH_MOST_RATIOS = 4, /**< ratios of a row */
+    BENCH_SLICES = 9       /**< slices of a sample */
 };
 
 /** What one operation of an arm produced: the bytes by which the harness compares arms. */
@@ -117,8 +118,9 @@ typedef struct bench_effort {
 
 /**
  * Measures a row: lets every arm produce its output and compares them, counts the memory traffic of each arm, then
- * samples the arms in rotated order. A second instance of the first arm, `again`, shows the noise.
- * Returns false, with a line in `complaint`, when outputs differ, an arm leaks or cannot work, or a ratio names no arm.
+ * samples the arms in rotated order, slice by slice; a sample is the median of its slices. A second instance of the
+ * first arm, `again`, shows the noise. Returns false, with a line in `complaint`, when outputs differ, an arm leaks or
+ * cannot work, or a ratio names no arm.
  */
 bool bench_measure(const bench_row *row, bench_effort effort, bench_result *result, char *complaint, size_t size);
 

@@ -10,9 +10,10 @@ static const bench_effort six_pairs = {.pairs = PAIRS, .sample_nanos = 0};
 
 typedef struct player player;
 
-/* What an arm of these tests costs an operation, sample by sample, what it says, and where it stays if it leaks. */
+/* What an arm of these tests costs an operation, what it says, and where it stays if it leaks. */
 typedef struct script {
-    double costs[PAIRS];
+    double costs[PAIRS]; /* sample by sample if set-ups are counted, else the first one always */
+    size_t *set_ups;
     const char *says;
     player **leaked;
 } script;
@@ -20,32 +21,38 @@ typedef struct script {
 struct player {
     leat_alloc *alloc;
     const script *plays;
+    size_t round;
     size_t played;
     player *next_leaked;
 };
 
-static void *player_new(const script *plays, leat_alloc *alloc) {
+/* Set up once for the output, once for the count, then `instances` times for the calibration and for each sample. */
+static size_t round_of(const script *plays, size_t instances) {
+    size_t number = plays->set_ups ? (*plays->set_ups)++ : 0;
+    return number < 2 + instances ? 0 : (number - 2) / instances - 1;
+}
+
+static void *player_new(const script *plays, size_t instances, leat_alloc *alloc) {
     player *one = leat_alloc_take(alloc, sizeof *one, NULL);
     ck_assert_ptr_nonnull(one);
-    *one = (player){.alloc = alloc, .plays = plays};
+    *one = (player){.alloc = alloc, .plays = plays, .round = round_of(plays, instances)};
     return one;
 }
 
 static void *first_new(const void *work, leat_alloc *alloc) {
-    return player_new((const script *)work, alloc);
+    return player_new((const script *)work, 2, alloc);
 }
 
 static void *second_new(const void *work, leat_alloc *alloc) {
-    return player_new((const script *)work + 1, alloc);
+    return player_new((const script *)work + 1, 1, alloc);
 }
 
-/* The first call is the calibration. An operation takes a block of 100 bytes and gives it back. */
+/* An operation takes a block of 100 bytes and gives it back. */
 static double play(void *state, uint64_t times) {
     player *one = state;
     for (uint64_t i = 0; i < times; i++)
         leat_alloc_give(one->alloc, leat_alloc_take(one->alloc, 100, NULL), 100);
-    size_t at = one->played++;
-    return at == 0 || at > PAIRS ? 0 : one->plays->costs[at - 1] * (double)times;
+    return one->plays->costs[one->round] * (double)times;
 }
 
 static void say(void *state, bench_output *output) {
@@ -76,8 +83,7 @@ static bench_row row_of(const script scripts[2], bench_ratio ratio) {
                        .ratios = {ratio}};
 }
 
-static const script steady[2] = {{.costs = {4, 4, 4, 4, 4, 4}, .says = "same"},
-                                 {.costs = {2, 2, 2, 2, 2, 2}, .says = "same"}};
+static const script steady[2] = {{.costs = {4}, .says = "same"}, {.costs = {2}, .says = "same"}};
 
 START_TEST(interval_of_the_median_encloses_it_in_95_of_100_cases) {
     ck_assert_uint_eq(bench_interval_rank(5), 1);
@@ -131,13 +137,30 @@ static bench_result measured(const bench_row *row) {
 }
 
 START_TEST(ratio_is_taken_sample_by_sample) {
-    const script scripts[2] = {{.costs = {3, 4, 5, 6, 7, 8}, .says = "same"},
-                               {.costs = {1, 2, 1, 2, 1, 2}, .says = "same"}};
+    size_t set_ups[2] = {0, 0};
+    const script scripts[2] = {{.costs = {3, 4, 5, 6, 7, 8}, .set_ups = &set_ups[0], .says = "same"},
+                               {.costs = {1, 2, 1, 2, 1, 2}, .set_ups = &set_ups[1], .says = "same"}};
     bench_row row = row_of(scripts, (bench_ratio){"first", "second", 2});
     bench_result result = measured(&row);
     ck_assert(result.ratios[0].value.low == 2 && result.ratios[0].value.high == 7);
     ck_assert(result.ratios[0].value.median == 3.5);
     ck_assert_int_eq(result.ratios[0].verdict, BENCH_UNRESOLVED);
+}
+END_TEST
+
+/* Costs 1 an operation, but the warming slice and nearly half of the others are disturbed. */
+static double play_disturbed(void *state, uint64_t times) {
+    player *one = state;
+    return one->played++ <= BENCH_SLICES / 2 ? 1000 * (double)times : (double)times;
+}
+
+START_TEST(slices_that_were_disturbed_do_not_count_while_most_were_not) {
+    bench_arm disturbed = first;
+    disturbed.measure = play_disturbed;
+    bench_row row = row_of(steady, (bench_ratio){"first", "second", 2});
+    row.arms[0] = &disturbed;
+    bench_result result = measured(&row);
+    ck_assert(result.arms[0].cost.low == 1 && result.arms[0].cost.high == 1);
 }
 END_TEST
 
@@ -275,9 +298,10 @@ int main(void) {
             spread_is_the_median_between_the_smallest_and_the_largest,
             paired_ratio_drops_the_two_most_extreme_of_twelve_on_each_side,
             drift_that_both_arms_share_cancels_in_the_paired_ratio, verdict_needs_the_whole_range_on_one_side,
-            ratio_is_taken_sample_by_sample, best_is_the_arm_with_the_lower_median,
-            every_row_measures_its_first_arm_again, memory_traffic_is_counted_an_operation,
-            outputs_that_differ_are_an_error_before_anything_is_timed, output_that_is_cut_short_is_an_error,
-            arm_that_leaves_blocks_behind_is_an_error, ratio_of_an_arm_that_does_not_exist_is_an_error,
-            json_is_one_line_with_every_field, table_shows_the_requirement_and_its_verdict, NULL});
+            ratio_is_taken_sample_by_sample, slices_that_were_disturbed_do_not_count_while_most_were_not,
+            best_is_the_arm_with_the_lower_median, every_row_measures_its_first_arm_again,
+            memory_traffic_is_counted_an_operation, outputs_that_differ_are_an_error_before_anything_is_timed,
+            output_that_is_cut_short_is_an_error, arm_that_leaves_blocks_behind_is_an_error,
+            ratio_of_an_arm_that_does_not_exist_is_an_error, json_is_one_line_with_every_field,
+            table_shows_the_requirement_and_its_verdict, NULL});
 }
