@@ -1,0 +1,116 @@
+#include "core/embedded.h"
+#include "core/group.h"
+#include "core/transport.h"
+#include "tests/support/suite.h"
+
+enum { MEMBERS = 5 };
+
+/* Channels of one loop in a group. */
+typedef struct crowd {
+    leat_embedded *all[MEMBERS];
+    leat_group *group;
+} crowd;
+
+static crowd gather_crowd(void) {
+    static const leat_stage bare[] = {{0}};
+    crowd c = {.all = {leat_embedded_new(bare)}};
+    leat_embedded_options shared = {.loop = leat_embedded_loop(c.all[0])};
+    for (int i = 1; i < MEMBERS; i++)
+        c.all[i] = leat_embedded_new_with(bare, &shared, NULL);
+    c.group = leat_group_new(leat_unpooled());
+    for (int i = 0; i < MEMBERS; i++)
+        ck_assert_int_eq(leat_group_add(c.group, leat_embedded_channel(c.all[i])), LEAT_OK);
+    return c;
+}
+
+static void disperse(crowd *c) {
+    leat_group_free(c->group);
+    for (int i = MEMBERS - 1; i >= 0; i--) {
+        ck_assert_msg(leat_embedded_finish(c->all[i]) == 0, "%s", leat_embedded_report(c->all[i]));
+        leat_embedded_free(c->all[i]);
+    }
+}
+
+static size_t broadcast(crowd *c, const char *text) {
+    leat_loop *loop = leat_embedded_loop(c->all[0]);
+    leat_loop_enter(loop);
+    size_t written =
+        leat_group_write(c->group, leat_msg_of_bytebuf(leat_bytebuf_from_text(leat_loop_alloc(loop), text)));
+    leat_loop_leave(loop);
+    return written;
+}
+
+START_TEST(a_broadcast_reaches_every_member) {
+    crowd c = gather_crowd();
+    ck_assert_uint_eq(broadcast(&c, "all"), MEMBERS);
+    for (int i = 0; i < MEMBERS; i++)
+        ck_assert_str_eq(leat_embedded_written_text(c.all[i]), "all");
+    disperse(&c);
+}
+END_TEST
+
+START_TEST(members_leave_by_themselves_when_they_end) {
+    crowd c = gather_crowd();
+    leat_embedded_break(c.all[1], LEAT_ERESET);
+    leat_embedded_feed_eof(c.all[3]);
+    ck_assert_int_eq(leat_embedded_take_error(c.all[1]), LEAT_ERESET);
+    ck_assert_uint_eq(leat_group_size(c.group), MEMBERS - 2);
+    ck_assert_uint_eq(broadcast(&c, "rest"), MEMBERS - 2);
+    ck_assert_str_eq(leat_embedded_written_text(c.all[4]), "rest");
+    ck_assert_str_eq(leat_embedded_written_text(c.all[3]), "");
+    ck_assert_str_eq(leat_embedded_written_text(c.all[0]), "rest");
+    ck_assert_str_eq(leat_embedded_written_text(c.all[2]), "rest");
+    disperse(&c);
+}
+END_TEST
+
+START_TEST(a_channel_is_in_a_group_once) {
+    crowd c = gather_crowd();
+    leat_channel *channel = leat_embedded_channel(c.all[2]);
+    ck_assert_int_eq(leat_group_add(c.group, channel), LEAT_OK);
+    ck_assert_uint_eq(leat_group_size(c.group), MEMBERS);
+    leat_group_remove(c.group, channel);
+    leat_group_remove(c.group, channel);
+    ck_assert_uint_eq(leat_group_size(c.group), MEMBERS - 1);
+    for (size_t i = 0; i < leat_group_size(c.group); i++)
+        ck_assert_ptr_ne(leat_group_at(c.group, i), channel);
+    disperse(&c);
+}
+END_TEST
+
+START_TEST(a_member_that_is_not_writable_is_passed_over) {
+    crowd c = gather_crowd();
+    leat_embedded_limit_writes(c.all[0], 1, 0);
+    char large[70000];
+    for (size_t i = 0; i < sizeof large - 1; i++)
+        large[i] = 'x';
+    large[sizeof large - 1] = 0;
+    ck_assert_uint_eq(broadcast(&c, large), MEMBERS);
+    ck_assert_uint_eq(broadcast(&c, "y"), MEMBERS - 1);
+    leat_embedded_allow_writes(c.all[0], UINT64_MAX);
+    for (int i = 0; i < MEMBERS; i++)
+        leat_embedded_written_text(c.all[i]);
+    leat_embedded_limit_writes(c.all[0], SIZE_MAX, UINT64_MAX);
+    leat_embedded_allow_writes(c.all[0], UINT64_MAX);
+    leat_embedded_written_text(c.all[0]);
+    disperse(&c);
+}
+END_TEST
+
+START_TEST(closing_a_group_closes_its_members) {
+    crowd c = gather_crowd();
+    leat_loop_enter(leat_embedded_loop(c.all[0]));
+    leat_group_close(c.group);
+    leat_loop_leave(leat_embedded_loop(c.all[0]));
+    for (int i = 0; i < MEMBERS; i++)
+        ck_assert(leat_embedded_is_shut_down(c.all[i]));
+    disperse(&c);
+}
+END_TEST
+
+int main(void) {
+    return suite_run("group",
+                     (const TTest *const[]){a_broadcast_reaches_every_member, members_leave_by_themselves_when_they_end,
+                                            a_channel_is_in_a_group_once, a_member_that_is_not_writable_is_passed_over,
+                                            closing_a_group_closes_its_members, NULL});
+}
