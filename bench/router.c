@@ -9,19 +9,26 @@ typedef struct dealing_work {
     size_t connections;
 } dealing_work;
 
-/* A connection with its pending batch, a ring that forgets what is old. */
+typedef struct chunk {
+    uint32_t number;
+    uint32_t size;
+} chunk;
+
+/* A connection with its pending batch: what it counts to keep within its bounds, and a ring that forgets what is old.
+ */
 typedef struct connection {
     size_t place;
     uint64_t count;
-    const uint32_t *pending[PENDING];
+    uint64_t bytes;
+    const chunk *pending[PENDING];
 } connection;
 
 /* What both arms work on. */
 typedef struct dealing {
     leat_alloc *alloc;
     dealing_work work;
-    uint32_t numbers[MOST_CHUNKS]; /* what the chunks point to */
-    void *chunks[MOST_CHUNKS];
+    chunk made[MOST_CHUNKS];
+    void *chunks[MOST_CHUNKS]; /* which point to those */
     connection connections[MOST_CONNECTIONS];
     leat_push_router router;             /* of the arm `leat` */
     connection *array[MOST_CONNECTIONS]; /* of the arm `array`, with its cursor */
@@ -35,16 +42,19 @@ static void *dealing_new(const dealing_work *work, leat_alloc *alloc) {
     state->alloc = alloc;
     state->work = *work;
     for (uint32_t i = 0; i < work->chunks; i++) {
-        state->numbers[i] = i;
-        state->chunks[i] = &state->numbers[i];
+        state->made[i] = (chunk){i, 1024 + i};
+        state->chunks[i] = &state->made[i];
     }
     return state;
 }
 
 /* What happens to the chunks of one connection, in both arms. */
 static void append(connection *one, void *const *chunks, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        one->pending[one->count++ % PENDING] = chunks[i];
+    for (size_t i = 0; i < count; i++) {
+        const chunk *next = chunks[i];
+        one->bytes += next->size;
+        one->pending[one->count++ % PENDING] = next;
+    }
 }
 
 /* Deals twice, so that the output shows where the second round began. */
@@ -53,8 +63,9 @@ static void output_of(dealing *state, void (*run)(void *, uint64_t), bench_outpu
     for (size_t i = 0; i < state->work.connections; i++) {
         const connection *one = &state->connections[i];
         bench_output_add(out, &one->count, sizeof one->count);
+        bench_output_add(out, &one->bytes, sizeof one->bytes);
         for (size_t k = 0; k < one->count && k < PENDING; k++)
-            bench_output_add(out, one->pending[k], sizeof(uint32_t));
+            bench_output_add(out, one->pending[k], sizeof(chunk));
     }
 }
 
