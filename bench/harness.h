@@ -10,7 +10,7 @@
 enum {
     BENCH_MOST_ARMS = 6,   /**< arms of a row */
     BENCH_MOST_RATIOS = 4, /**< ratios of a row */
-    BENCH_SLICES = 9       /**< slices of a sample */
+    BENCH_SLICES = 31      /**< slices of a sample */
 };
 
 /** What one operation of an arm produced: the bytes by which the harness compares arms. */
