@@ -1,0 +1,282 @@
+#include "tests/support/recorder.h"
+#include "tests/support/suite.h"
+#include "transports/evloop.h"
+
+#include <ev.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { TIMERS = 20, POSTS = 20000, POSTERS = 2 };
+
+static leat_loop *new_loop(void) {
+    leat_loop *loop = leat_evloop_new(leat_unpooled());
+    ck_assert_ptr_nonnull(loop);
+    return loop;
+}
+
+/* Timers. */
+
+typedef struct alarm {
+    leat_timer timer;
+    leat_loop *loop;
+    uint64_t due;
+    size_t *fired;
+    size_t order;
+} alarm_clock;
+
+static uint64_t system_clock(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void ring(leat_timer *timer) {
+    alarm_clock *alarm = (void *)timer;
+    ck_assert_uint_ge(system_clock(), alarm->due);
+    alarm->order = (*alarm->fired)++;
+}
+
+static void set_alarm(alarm_clock *alarm, leat_loop *loop, uint64_t delay_ms, size_t *fired) {
+    *alarm = (alarm_clock){.timer.fn = ring, .loop = loop, .fired = fired};
+    leat_loop_enter(loop);
+    alarm->due = leat_loop_now(loop) + delay_ms * 1000000;
+    ck_assert_int_eq(leat_timer_start(loop, &alarm->timer, delay_ms), 0);
+    leat_loop_leave(loop);
+}
+
+START_TEST(timers_fire_in_order_and_never_early) {
+    leat_loop *loop = new_loop();
+    alarm_clock alarms[TIMERS];
+    size_t fired = 0;
+    for (size_t i = 0; i < TIMERS; i++)
+        set_alarm(&alarms[i], loop, TIMERS - i, &fired);
+    run_until(loop, &fired, TIMERS);
+    for (size_t i = 0; i < TIMERS; i++)
+        ck_assert_uint_eq(alarms[i].order, TIMERS - 1 - i);
+    leat_loop_release(loop);
+}
+END_TEST
+
+START_TEST(a_stopped_timer_does_not_fire_and_a_later_one_still_does) {
+    leat_loop *loop = new_loop();
+    alarm_clock stopped, later;
+    size_t fired = 0, never = 0;
+    set_alarm(&stopped, loop, 1, &never);
+    set_alarm(&later, loop, 5, &fired);
+    leat_timer_stop(loop, &stopped.timer);
+    run_until(loop, &fired, 1);
+    ck_assert_uint_eq(never, 0);
+    leat_loop_release(loop);
+}
+END_TEST
+
+START_TEST(waiting_for_a_timer_takes_a_handful_of_turns) {
+    leat_loop *loop = new_loop();
+    alarm_clock alarm;
+    size_t fired = 0;
+    set_alarm(&alarm, loop, 30, &fired);
+    uint64_t before = leat_loop_statistics(loop).turns;
+    run_until(loop, &fired, 1);
+    ck_assert_uint_le(leat_loop_statistics(loop).turns - before, 16);
+    leat_loop_release(loop);
+}
+END_TEST
+
+/* Other threads. */
+
+typedef struct poster {
+    leat_mailbox *mailbox;
+    leat_task tasks[POSTS];
+} poster;
+
+static size_t arrived, late;
+
+static void arrive(leat_task *task, int status) {
+    (void)task;
+    arrived += status == 0;
+    late += status != 0;
+}
+
+static void *post_all(void *context) {
+    poster *self = context;
+    for (size_t i = 0; i < POSTS; i++) {
+        self->tasks[i] = (leat_task){.fn = arrive};
+        leat_mailbox_post(self->mailbox, &self->tasks[i]);
+    }
+    return NULL;
+}
+
+START_TEST(every_post_of_two_threads_arrives) {
+    static poster posters[POSTERS];
+    pthread_t threads[POSTERS];
+    leat_loop *loop = new_loop();
+    for (size_t i = 0; i < POSTERS; i++) {
+        posters[i].mailbox = leat_mailbox_retain(leat_loop_mailbox(loop));
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, post_all, &posters[i]), 0);
+    }
+    run_until(loop, &arrived, POSTERS * (size_t)POSTS);
+    for (size_t i = 0; i < POSTERS; i++) {
+        pthread_join(threads[i], NULL);
+        leat_mailbox_release(posters[i].mailbox);
+    }
+    ck_assert_uint_eq(late, 0);
+    leat_loop_release(loop);
+}
+END_TEST
+
+static void *stop_loop(void *loop) {
+    leat_loop_stop(loop);
+    return NULL;
+}
+
+START_TEST(a_stop_from_another_thread_ends_the_run) {
+    leat_loop *loop = new_loop();
+    for (int i = 0; i < 100; i++) {
+        pthread_t thread;
+        ck_assert_int_eq(pthread_create(&thread, NULL, stop_loop, loop), 0);
+        ck_assert_int_eq(leat_loop_run(loop), 0);
+        pthread_join(thread, NULL);
+    }
+    leat_loop_release(loop);
+}
+END_TEST
+
+START_TEST(a_post_to_a_loop_that_is_gone_says_so_at_once) {
+    leat_loop *loop = new_loop();
+    leat_mailbox *mailbox = leat_mailbox_retain(leat_loop_mailbox(loop));
+    leat_loop_release(loop);
+    leat_task task = {.fn = arrive};
+    leat_mailbox_post(mailbox, &task);
+    ck_assert_uint_eq(late, 1);
+    leat_mailbox_release(mailbox);
+}
+END_TEST
+
+/* Descriptors and signals. */
+
+typedef struct pipe_end {
+    leat_watch *watch;
+    int descriptor;
+    size_t calls;
+    unsigned ready;
+    bool release;
+} pipe_end;
+
+static void note_ready(void *context, unsigned ready) {
+    pipe_end *end = context;
+    end->calls++;
+    end->ready = ready;
+    if (end->release) {
+        leat_watch_release(end->watch);
+        end->watch = NULL;
+        return;
+    }
+    char byte;
+    ck_assert_int_eq(read(end->descriptor, &byte, 1), 1);
+}
+
+static void watch_pipe(pipe_end *end, leat_loop *loop, int pipes[2]) {
+    ck_assert_int_eq(pipe(pipes), 0);
+    end->descriptor = pipes[0];
+    end->watch = leat_evloop_watch(loop, pipes[0], note_ready, end);
+    ck_assert_ptr_nonnull(end->watch);
+    ck_assert_int_eq(write(pipes[1], "x", 1), 1);
+}
+
+START_TEST(a_watch_tells_of_what_it_was_asked_for_only) {
+    leat_loop *loop = new_loop();
+    pipe_end end = {0};
+    int pipes[2];
+    watch_pipe(&end, loop, pipes);
+    run_ready(loop);
+    ck_assert_uint_eq(end.calls, 0);
+    leat_watch_interest(end.watch, LEAT_INTEREST_READ);
+    run_until(loop, &end.calls, 1);
+    ck_assert_uint_eq(end.ready, LEAT_INTEREST_READ);
+    leat_watch_release(end.watch);
+    leat_loop_release(loop);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+END_TEST
+
+START_TEST(a_watch_may_release_itself) {
+    leat_loop *loop = new_loop();
+    pipe_end end = {.release = true};
+    int pipes[2];
+    watch_pipe(&end, loop, pipes);
+    leat_watch_interest(end.watch, LEAT_INTEREST_READ);
+    run_until(loop, &end.calls, 1);
+    run_ready(loop);
+    ck_assert_uint_eq(end.calls, 1);
+    leat_loop_release(loop);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+END_TEST
+
+static size_t signals;
+
+static void note_signal(void *context, int number) {
+    ck_assert_int_eq(number, SIGUSR1);
+    ck_assert_ptr_eq(context, &signals);
+    signals++;
+}
+
+START_TEST(a_signal_comes_as_a_turn_of_the_loop) {
+    leat_loop *loop = new_loop();
+    leat_signal *watch = leat_evloop_on_signal(loop, SIGUSR1, note_signal, &signals);
+    ck_assert_ptr_nonnull(watch);
+    raise(SIGUSR1);
+    run_until(loop, &signals, 1);
+    leat_signal_release(watch);
+    ck_assert_ptr_null(leat_evloop_on_signal(loop, -1, note_signal, NULL));
+    leat_loop_release(loop);
+}
+END_TEST
+
+/* A loop of the caller's. */
+
+START_TEST(a_wrapped_loop_works_while_the_caller_runs_his_own) {
+    struct ev_loop *ev = ev_loop_new(EVFLAG_AUTO);
+    leat_loop *loop = leat_evloop_wrap(ev, leat_unpooled());
+    ck_assert_ptr_eq(leat_evloop_native(loop), ev);
+    alarm_clock alarm;
+    size_t fired = 0;
+    set_alarm(&alarm, loop, 2, &fired);
+    leat_task task = {.fn = arrive};
+    leat_loop_post(loop, &task);
+    while (fired == 0)
+        ev_run(ev, EVRUN_ONCE);
+    ck_assert_uint_eq(arrived, 1);
+    leat_loop_release(loop);
+    ck_assert_int_eq(ev_run(ev, 0), 0);
+    ev_loop_destroy(ev);
+}
+END_TEST
+
+START_TEST(a_stop_breaks_the_run_of_a_wrapped_loop_each_time) {
+    struct ev_loop *ev = ev_loop_new(EVFLAG_AUTO);
+    leat_loop *loop = leat_evloop_wrap(ev, leat_unpooled());
+    for (int i = 0; i < 3; i++) {
+        leat_loop_stop(loop);
+        ev_run(ev, 0);
+        leat_loop_stop(loop);
+        ck_assert_int_eq(leat_loop_run(loop), 0);
+    }
+    leat_loop_release(loop);
+    ev_loop_destroy(ev);
+}
+END_TEST
+
+int main(void) {
+    return suite_run("evloop",
+                     (const TTest *const[]){
+                         timers_fire_in_order_and_never_early, a_stopped_timer_does_not_fire_and_a_later_one_still_does,
+                         waiting_for_a_timer_takes_a_handful_of_turns, every_post_of_two_threads_arrives,
+                         a_stop_from_another_thread_ends_the_run, a_post_to_a_loop_that_is_gone_says_so_at_once,
+                         a_watch_tells_of_what_it_was_asked_for_only, a_watch_may_release_itself,
+                         a_signal_comes_as_a_turn_of_the_loop, a_wrapped_loop_works_while_the_caller_runs_his_own,
+                         a_stop_breaks_the_run_of_a_wrapped_loop_each_time, NULL});
+}
