@@ -4,6 +4,8 @@
 
 #include "bench/harness.h"
 
+extern const bench_suite gather_suite;
+extern const bench_suite hop_suite;
 extern const bench_suite noise_suite;
 extern const bench_suite router_suite;
 
