@@ -136,11 +136,8 @@ static int new_tail(leat_composite *composite, uint64_t n) {
     leat_bytebuf *tail = leat_bytebuf_new(composite->handle.alloc, capacity);
     if (!tail)
         return LEAT_ENOMEM;
-    tail->flags |= LEAT_BYTEBUF_STAGING;
     leat_bytebuf_release(composite->tail_owner);
-    composite->tail_owner = tail;
-    composite->tail = tail->bytes;
-    composite->tail_end = tail->bytes + tail->end;
+    leat_composite_take_tail(composite, tail, 0);
     return 0;
 }
 

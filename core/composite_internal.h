@@ -79,6 +79,15 @@ static inline void leat_composite_unwindow(leat_composite *composite) {
     hot->write_limit = hot->writer;
 }
 
+/** Lets a composite append to a plain buffer from `at` on: what is free in it is used up as far as the buffer knows. */
+static inline void leat_composite_take_tail(leat_composite *composite, leat_bytebuf *tail, uint64_t at) {
+    tail->flags |= LEAT_BYTEBUF_STAGING;
+    tail->writer = tail->write_limit = tail->end;
+    composite->tail_owner = tail;
+    composite->tail = tail->bytes + at;
+    composite->tail_end = tail->bytes + tail->end;
+}
+
 /** Appends a component; there is a slot for it and the tail is settled. */
 static inline void leat_composite_push(leat_composite *composite, const uint8_t *bytes, uint64_t n,
                                        leat_bytebuf *owner) {

@@ -116,9 +116,9 @@ leat_bytebuf *leat_composite_slice(leat_composite *composite, uint64_t index, ui
 
 /* ---- split ---- */
 
-/* Everything before the last component changes hands whole; discard_read has brought the first to index 0. */
-static void move_whole(leat_composite *composite, leat_composite *child, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
+/* The components [first, stop) change hands whole. */
+static void move_whole(leat_composite *composite, leat_composite *child, uint32_t first, uint32_t stop) {
+    for (uint32_t i = first; i < stop; i++) {
         leat_component *component = leat_component_of(composite, i);
         uint64_t length = leat_component_length(composite, i);
         if (leat_component_is_inline(composite, component)) {
@@ -146,8 +146,11 @@ static leat_bytebuf *split_many(leat_composite *composite, leat_composite *child
                                 leat_bytebuf *border) {
     leat_bytebuf *hot = &composite->handle.hot;
     uint64_t n = taken->stop - taken->index;
+    uint32_t behind = composite->count - taken->first;
     leat_composite_discard_read(composite);
-    move_whole(composite, child, taken->last - taken->first + (border ? 0 : 1));
+    uint32_t first = composite->count - behind; /* empty components may still stand before it */
+    uint32_t whole = taken->last - taken->first + (border ? 0 : 1);
+    move_whole(composite, child, first, first + whole);
     if (border)
         leat_composite_push(child, border->bytes, leat_bytebuf_readable(border), border);
     hot->reader = n;

@@ -64,11 +64,9 @@ static bool joins_copies(const leat_gather *gather, size_t n) {
 
 /* What was copied so far becomes the first component; its free room goes on as the composite's tail. */
 static void adopt_staging(leat_composite *composite, leat_bytebuf *staging) {
-    staging->flags |= LEAT_BYTEBUF_STAGING;
-    composite->tail_owner = staging;
-    composite->tail = staging->bytes + staging->writer;
-    composite->tail_end = staging->bytes + staging->end;
-    leat_composite_push(composite, staging->bytes, staging->writer, leat_bytebuf_retain(staging));
+    uint64_t n = staging->writer;
+    leat_composite_take_tail(composite, staging, n);
+    leat_composite_push(composite, staging->bytes, n, leat_bytebuf_retain(staging));
 }
 
 static bool begin_composite(leat_gather *gather) {

@@ -1,0 +1,334 @@
+/* Random operations on buffers of every kind that share storage, against flat arrays after every step. */
+#include "core/composite.h"
+#include "tests/support/suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 8, LARGEST = 4000, STEPS = 20000 };
+
+/** A buffer and what its readable bytes must be. */
+typedef struct slot {
+    leat_bytebuf *buf;
+    uint8_t bytes[2 * LARGEST];
+    size_t length;
+} slot;
+
+typedef struct model {
+    slot slots[SLOTS];
+    leat_alloc *alloc;
+    uint64_t random;
+} model;
+
+static uint32_t next_random(model *of) {
+    of->random = of->random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(of->random >> 33);
+}
+
+static size_t below(model *of, size_t n) {
+    return n == 0 ? 0 : next_random(of) % n;
+}
+
+static size_t random_bytes(model *of, uint8_t *bytes) {
+    size_t n = below(of, 8) == 0 ? below(of, 900) : below(of, 40);
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (uint8_t)next_random(of);
+    return n;
+}
+
+static void put_behind(slot *to, const void *bytes, size_t n) {
+    memcpy(to->bytes + to->length, bytes, n);
+    to->length += n;
+}
+
+static void put_before(slot *to, size_t at, const void *bytes, size_t n) {
+    memmove(to->bytes + at + n, to->bytes + at, to->length - at);
+    memcpy(to->bytes + at, bytes, n);
+    to->length += n;
+}
+
+static void drop_front(slot *from, size_t n) {
+    memmove(from->bytes, from->bytes + n, from->length - n);
+    from->length -= n;
+}
+
+static void forget(slot *of) {
+    leat_bytebuf_release(of->buf);
+    of->buf = NULL;
+    of->length = 0;
+}
+
+/* ---- operations: what succeeds is done to the array too ---- */
+
+static void make_plain(model *of, slot *to) {
+    uint8_t bytes[1000];
+    size_t n = random_bytes(of, bytes);
+    forget(to);
+    to->buf = leat_bytebuf_new_with(of->alloc, below(of, 200), 0, below(of, 20));
+    ck_assert(leat_bytebuf_write_bytes(to->buf, bytes, n));
+    put_behind(to, bytes, n);
+}
+
+static void make_composite(model *of, slot *to) {
+    forget(to);
+    to->buf = leat_composite_buffer(leat_composite_new(of->alloc, (uint32_t)below(of, 5)));
+}
+
+static void make_static(model *of, slot *to) {
+    static const char text[] = "bytes that nobody may ever change";
+    size_t n = below(of, sizeof text);
+    forget(to);
+    to->buf = leat_bytebuf_wrap_static(of->alloc, text, n);
+    put_behind(to, text, n);
+}
+
+static void write_some(model *of, slot *to) {
+    uint8_t bytes[1000];
+    size_t n = random_bytes(of, bytes);
+    if (leat_bytebuf_write_bytes(to->buf, bytes, n))
+        put_behind(to, bytes, n);
+    if (n >= 4 && leat_bytebuf_write_u32_le(to->buf, leat_load_u32_le(bytes)))
+        put_behind(to, bytes, 4);
+}
+
+static void read_some(model *of, slot *from) {
+    uint8_t bytes[1000];
+    uint32_t value;
+    if (from->length >= 4 && leat_bytebuf_read_u32(from->buf, &value)) {
+        ck_assert_uint_eq(value, leat_load_u32(from->bytes));
+        drop_front(from, 4);
+    }
+    size_t n = below(of, from->length < 1000 ? from->length + 1 : 1000);
+    if (leat_bytebuf_read_bytes(from->buf, bytes, n)) {
+        ck_assert_mem_eq(bytes, from->bytes, n);
+        drop_front(from, n);
+    }
+}
+
+static void change_some(model *of, slot *at) {
+    uint8_t bytes[1000];
+    size_t n = random_bytes(of, bytes);
+    if (n > at->length)
+        return;
+    size_t offset = below(of, at->length - n + 1);
+    uint64_t index = leat_bytebuf_reader_index(at->buf) + offset;
+    if (leat_bytebuf_set_bytes(at->buf, index, bytes, n))
+        memcpy(at->bytes + offset, bytes, n);
+    if (n >= 2 && leat_bytebuf_set_u16_le(at->buf, index, 0x6261))
+        memcpy(at->bytes + offset, "ab", 2);
+}
+
+static void share(model *of, slot *from, slot *to) {
+    size_t offset = below(of, from->length + 1);
+    size_t n = below(of, from->length - offset + 1);
+    leat_bytebuf *slice = leat_bytebuf_slice(from->buf, leat_bytebuf_reader_index(from->buf) + offset, n);
+    ck_assert_ptr_nonnull(slice);
+    forget(to);
+    to->buf = slice;
+    put_behind(to, from->bytes + offset, n);
+}
+
+static void share_whole(slot *from, slot *to) {
+    leat_bytebuf *same = leat_bytebuf_retain(from->buf);
+    forget(to);
+    to->buf = same;
+    put_behind(to, from->bytes, from->length);
+}
+
+static void split_off(model *of, slot *from, slot *to) {
+    size_t n = below(of, from->length + 1);
+    leat_bytebuf *part = leat_bytebuf_split(from->buf, n);
+    if (!part)
+        return;
+    forget(to);
+    to->buf = part;
+    put_behind(to, from->bytes, n);
+    drop_front(from, n);
+}
+
+static void take_over(slot *of) {
+    ck_assert_int_eq(leat_bytebuf_own(&of->buf), 0);
+    ck_assert(of->length == 0 || leat_bytebuf_set_u8(of->buf, leat_bytebuf_reader_index(of->buf), of->bytes[0]));
+    ck_assert(leat_bytebuf_write_u8(of->buf, 'w'));
+    put_behind(of, "w", 1);
+}
+
+static void put_in_front(model *of, slot *to) {
+    uint8_t bytes[1000];
+    size_t n = random_bytes(of, bytes);
+    if (leat_bytebuf_prepend(to->buf, bytes, n))
+        put_before(to, 0, bytes, n);
+}
+
+/* A second composite operation takes the other slot's buffer away. */
+static void join(model *of, slot *to, slot *from) {
+    leat_composite *composite = leat_composite_of(to->buf);
+    if (!composite || to->buf == from->buf)
+        return;
+    leat_bytebuf *given = from->buf;
+    from->buf = NULL;
+    uint32_t at = (uint32_t)below(of, leat_composite_component_count(composite) + 1);
+    uint64_t index = leat_composite_component_index(composite, at);
+    uint64_t reader = leat_bytebuf_reader_index(to->buf);
+    switch (below(of, 3)) {
+    case 0:
+        if (leat_composite_add(composite, given) == 0)
+            put_behind(to, from->bytes, from->length);
+        break;
+    case 1:
+        if (leat_composite_prepend(composite, given) == 0)
+            put_before(to, 0, from->bytes, from->length);
+        break;
+    default:
+        if (leat_composite_insert(composite, at, given) == 0 && index >= reader)
+            put_before(to, (size_t)(index - reader), from->bytes, from->length);
+    }
+    make_plain(of, from);
+}
+
+static void remove_component(model *of, slot *from) {
+    leat_composite *composite = leat_composite_of(from->buf);
+    uint32_t count = composite ? leat_composite_component_count(composite) : 0;
+    if (count == 0)
+        return;
+    uint32_t at = (uint32_t)below(of, count);
+    uint64_t reader = leat_bytebuf_reader_index(from->buf);
+    uint64_t start = leat_composite_component_index(composite, at);
+    uint64_t end = leat_composite_component_index(composite, at + 1);
+    if (leat_composite_remove(composite, at, 1) != 0 || end <= reader)
+        return;
+    size_t offset = (size_t)(start > reader ? start - reader : 0);
+    size_t n = (size_t)(end - (start > reader ? start : reader));
+    memmove(from->bytes + offset, from->bytes + offset + n, from->length - offset - n);
+    from->length -= n;
+}
+
+static void consolidate(model *of, slot *at) {
+    leat_composite *composite = leat_composite_of(at->buf);
+    if (!composite)
+        return;
+    uint32_t count = leat_composite_component_count(composite);
+    uint32_t from = (uint32_t)below(of, count + 1);
+    leat_composite_consolidate(composite, from, (uint32_t)below(of, count - from + 1));
+}
+
+static void step(model *of) {
+    slot *one = &of->slots[below(of, SLOTS)];
+    slot *other = &of->slots[below(of, SLOTS)];
+    if (one == other || one->length > LARGEST || other->length > LARGEST) {
+        make_plain(of, one->length > LARGEST ? one : other);
+        return;
+    }
+    switch (below(of, 20)) {
+    case 0:
+        make_plain(of, one);
+        break;
+    case 1:
+    case 2:
+        make_composite(of, one);
+        break;
+    case 3:
+        make_static(of, one);
+        break;
+    case 4:
+        share(of, one, other);
+        break;
+    case 5:
+        share_whole(one, other);
+        break;
+    case 6:
+        split_off(of, one, other);
+        break;
+    case 7:
+        take_over(one);
+        break;
+    case 8:
+        ck_assert_int_eq(leat_bytebuf_keep(&one->buf), 0);
+        break;
+    case 9:
+        leat_bytebuf_discard_read(one->buf);
+        break;
+    case 10:
+        put_in_front(of, one);
+        break;
+    case 11:
+    case 12:
+        join(of, one, other);
+        break;
+    case 13:
+        remove_component(of, one);
+        break;
+    case 14:
+        consolidate(of, one);
+        break;
+    case 15:
+        change_some(of, one);
+        break;
+    case 16:
+        read_some(of, one);
+        break;
+    default:
+        write_some(of, one);
+    }
+}
+
+/* ---- after every step ---- */
+
+static bool spans_match(const slot *of) {
+    leat_span spans[64];
+    leat_bytebuf_position position = {0, 0};
+    size_t length = 0;
+    uint64_t bytes;
+    for (size_t n; (n = leat_bytebuf_spans_at(of->buf, position, spans, 64, &bytes)) > 0;) {
+        for (size_t i = 0; i < n; i++) {
+            if (spans[i].length == 0 || memcmp(spans[i].bytes, of->bytes + length, spans[i].length) != 0)
+                return false;
+            length += spans[i].length;
+        }
+        leat_bytebuf_position_advance(of->buf, &position, bytes);
+    }
+    return length == of->length;
+}
+
+static bool matches(const slot *of) {
+    return leat_bytebuf_is_valid(of->buf) && leat_bytebuf_equals_bytes(of->buf, of->bytes, of->length) &&
+           spans_match(of);
+}
+
+static void run(uint64_t seed) {
+    leat_tracking_alloc *tracking = leat_tracking_alloc_new(leat_unpooled());
+    model *of = calloc(1, sizeof *of);
+    of->alloc = leat_tracking_alloc_base(tracking);
+    of->random = seed;
+    for (int i = 0; i < SLOTS; i++)
+        make_plain(of, &of->slots[i]);
+    for (int n = 0; n < STEPS; n++) {
+        step(of);
+        bool all = true;
+        for (int i = 0; i < SLOTS; i++)
+            all &= matches(&of->slots[i]);
+        if (!all)
+            ck_abort_msg("a buffer differs from its array after step %d of seed %llu", n, (unsigned long long)seed);
+    }
+    for (int i = 0; i < SLOTS; i++)
+        forget(&of->slots[i]);
+    free(of);
+    ck_assert_uint_eq(leat_tracking_alloc_live(tracking), 0);
+    ck_assert_uint_eq(leat_tracking_alloc_misuses(tracking), 0);
+    leat_tracking_alloc_free(tracking);
+}
+
+START_TEST(random_operations_leave_every_buffer_as_its_array) {
+    const char *chosen = getenv("LEAT_SEED");
+    if (chosen) {
+        run(strtoull(chosen, NULL, 10));
+        return;
+    }
+    for (uint64_t seed = 1; seed <= 5; seed++)
+        run(seed);
+}
+END_TEST
+
+int main(void) {
+    return suite_run("buffer_model", (const TTest *const[]){random_operations_leave_every_buffer_as_its_array, NULL});
+}

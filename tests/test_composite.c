@@ -1,0 +1,574 @@
+#include "core/composite.h"
+#include "core/cursor.h"
+#include "tests/support/suite.h"
+
+#include <string.h>
+
+static leat_bytebuf *text(const char *characters) {
+    return leat_bytebuf_from_text(leat_unpooled(), characters);
+}
+
+/** A composite of one component for each text, up to NULL. */
+static leat_composite *composite_of(const char *const *texts) {
+    leat_composite *composite = leat_composite_new(leat_unpooled(), 2);
+    for (; *texts; texts++)
+        ck_assert_int_eq(leat_composite_add(composite, text(*texts)), 0);
+    return composite;
+}
+
+static leat_composite *three(void) {
+    return composite_of((const char *const[]){"abc", "defg", "hi", NULL});
+}
+
+static void assert_text(leat_composite *composite, const char *expected) {
+    const leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert(leat_bytebuf_is_valid(buf));
+    ck_assert_msg(leat_bytebuf_equals_bytes(buf, expected, strlen(expected)), "the composite does not hold \"%s\"",
+                  expected);
+}
+
+static void end(leat_composite *composite) {
+    leat_bytebuf_release(leat_composite_buffer(composite));
+}
+
+START_TEST(its_components_read_as_one_buffer) {
+    leat_composite *composite = three();
+    assert_text(composite, "abcdefghi");
+    ck_assert_uint_eq(leat_composite_component_count(composite), 3);
+    ck_assert_uint_eq(leat_composite_component_at(composite, 3), 1);
+    ck_assert_uint_eq(leat_composite_component_at(composite, 9), 3);
+    ck_assert_uint_eq(leat_composite_component_index(composite, 2), 7);
+    ck_assert_mem_eq(leat_composite_component(composite, 1).bytes, "defg", 4);
+    ck_assert_ptr_null(leat_composite_component(composite, 3).bytes);
+    ck_assert_ptr_eq(leat_composite_of(leat_composite_buffer(composite)), composite);
+    end(composite);
+}
+END_TEST
+
+START_TEST(a_plain_buffer_is_no_composite) {
+    leat_bytebuf *buf = text("x");
+    ck_assert_ptr_null(leat_composite_of(buf));
+    ck_assert_ptr_null(leat_composite_of(NULL));
+    ck_assert_ptr_null(leat_composite_buffer(NULL));
+    leat_bytebuf_release(buf);
+}
+END_TEST
+
+START_TEST(values_are_read_and_changed_across_borders) {
+    for (size_t cut = 0; cut <= 8; cut++) {
+        leat_composite *composite = leat_composite_new(leat_unpooled(), 2);
+        leat_composite_add(composite, leat_bytebuf_from_bytes(leat_unpooled(), "\1\2\3\4\5\6\7\10", cut));
+        leat_composite_add(composite, leat_bytebuf_from_bytes(leat_unpooled(), &"\1\2\3\4\5\6\7\10"[cut], 8 - cut));
+        leat_bytebuf *buf = leat_composite_buffer(composite);
+        ck_assert_uint_eq(leat_bytebuf_get_u64(buf, 0), 0x0102030405060708);
+        ck_assert_uint_eq(leat_bytebuf_get_u24_le(buf, 2), 0x050403);
+        ck_assert(leat_bytebuf_set_u32(buf, 2, 0xa0b0c0d0));
+        uint64_t value;
+        ck_assert(leat_bytebuf_read_u64_le(buf, &value));
+        ck_assert_uint_eq(value, 0x0807d0c0b0a00201);
+        end(composite);
+    }
+}
+END_TEST
+
+START_TEST(searches_and_comparisons_ignore_borders) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    leat_bytebuf *flat = text("abcdefghi");
+    ck_assert_int_eq(leat_bytebuf_find(buf, 0, "cdefgh", 6), 2);
+    ck_assert_int_eq(leat_bytebuf_find(buf, 0, "gi", 2), -1);
+    ck_assert_int_eq(leat_bytebuf_find(buf, 3, "hi", 2), 7);
+    ck_assert_int_eq(leat_bytebuf_find_byte(buf, 4, 'h'), 7);
+    ck_assert_int_eq(leat_bytebuf_find_any(buf, 1, "zih", 3), 7);
+    ck_assert(leat_bytebuf_equals(buf, flat));
+    ck_assert_uint_eq(leat_bytebuf_hash(buf), leat_bytebuf_hash(flat));
+    ck_assert_ptr_null(leat_bytebuf_data(buf));
+    ck_assert_ptr_nonnull(leat_bytebuf_contiguous(buf, 3, 4));
+    ck_assert_ptr_null(leat_bytebuf_contiguous(buf, 3, 5));
+    leat_bytebuf_release(flat);
+    end(composite);
+}
+END_TEST
+
+START_TEST(writes_append_to_a_component_of_its_own) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    for (uint32_t i = 0; i < 1000; i++)
+        ck_assert(leat_bytebuf_write_u32(buf, i));
+    ck_assert_uint_eq(leat_bytebuf_readable(buf), 4009);
+    leat_composite_add(composite, text("end"));
+    ck_assert(leat_bytebuf_write_u8(buf, '!'));
+    for (uint32_t i = 0; i < 1000; i++)
+        ck_assert_uint_eq(leat_bytebuf_get_u32(buf, 9 + 4 * i), i);
+    ck_assert_int_eq(leat_bytebuf_find(buf, 0, "end!", 4), 4009);
+    ck_assert(leat_bytebuf_set_u32(buf, 9, 77));
+    ck_assert(leat_bytebuf_is_valid(buf));
+    end(composite);
+}
+END_TEST
+
+START_TEST(reserved_room_is_contiguous_and_kept_over_reads) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert_int_eq(leat_bytebuf_reserve(buf, 300), 0);
+    ck_assert_uint_ge(leat_bytebuf_writable(buf), 300);
+    ck_assert_uint_eq(leat_bytebuf_get_u8(buf, 0), 'a');
+    uint8_t *room = leat_bytebuf_room(buf, 300);
+    memset(room, 'r', 300);
+    ck_assert(leat_bytebuf_set_writer_index(buf, 309));
+    ck_assert_uint_eq(leat_bytebuf_get_u8(buf, 308), 'r');
+    ck_assert(leat_bytebuf_is_valid(buf));
+    end(composite);
+}
+END_TEST
+
+START_TEST(moving_the_writer_back_drops_what_is_behind_it) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert(leat_bytebuf_set_writer_index(buf, 5));
+    assert_text(composite, "abcde");
+    ck_assert(leat_bytebuf_write_bytes(buf, "XY", 2));
+    assert_text(composite, "abcdeXY");
+    ck_assert(leat_bytebuf_set_writer_index(buf, 3));
+    ck_assert_uint_eq(leat_composite_component_count(composite), 1);
+    ck_assert(leat_bytebuf_clear(buf));
+    ck_assert_uint_eq(leat_composite_component_count(composite), 0);
+    ck_assert(leat_bytebuf_write_bytes(buf, "anew", 4));
+    assert_text(composite, "anew");
+    end(composite);
+}
+END_TEST
+
+START_TEST(it_never_consolidates_and_adding_is_linear) {
+    enum { MANY = 100000 };
+    leat_counting_alloc counting;
+    leat_counting_alloc_init(&counting, leat_unpooled());
+    leat_bytebuf *piece = text("0123456789");
+    leat_composite *composite = leat_composite_new(&counting.alloc, 0);
+    int failures = 0;
+    for (int i = 0; i < MANY; i++)
+        failures += leat_composite_add(composite, leat_bytebuf_retain(piece)) != 0;
+    ck_assert_int_eq(failures, 0);
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert_uint_eq(leat_bytebuf_span_count(buf), MANY);
+    ck_assert_uint_eq(leat_bytebuf_readable(buf), 10 * MANY);
+    ck_assert_uint_eq(counting.counted.copied, 0);
+    ck_assert_uint_lt(counting.counted.bytes, 16 * 24 * MANY);
+    for (uint64_t i = 0; i < 10 * MANY; i += 99)
+        failures += leat_bytebuf_get_u8(buf, i) != '0' + i % 10;
+    ck_assert_int_eq(failures, 0);
+    end(composite);
+    leat_bytebuf_release(piece);
+}
+END_TEST
+
+START_TEST(a_queue_of_components_does_not_grow_for_ever) {
+    leat_counting_alloc counting;
+    leat_counting_alloc_init(&counting, leat_unpooled());
+    leat_composite *composite = leat_composite_new(&counting.alloc, 8);
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    for (int i = 0; i < 10000; i++) {
+        leat_composite_add(composite, text("frame"));
+        leat_bytebuf_skip(buf, i < 3 ? 0 : 5);
+        leat_composite_discard_read(composite);
+    }
+    assert_text(composite, "frameframeframe");
+    ck_assert_uint_lt(counting.counted.allocations, 4);
+    end(composite);
+}
+END_TEST
+
+START_TEST(empty_components_are_legal_and_give_no_span) {
+    leat_composite *composite = composite_of((const char *const[]){"", "ab", "", "", "cd", "", NULL});
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert_uint_eq(leat_composite_component_count(composite), 6);
+    ck_assert_uint_eq(leat_bytebuf_span_count(buf), 2);
+    ck_assert_uint_eq(leat_bytebuf_get_u32(buf, 0), 0x61626364);
+    ck_assert_int_eq(leat_composite_insert(composite, 3, text("-")), 0);
+    assert_text(composite, "ab-cd");
+    ck_assert_int_eq(leat_composite_remove(composite, 0, 1), 0);
+    ck_assert_int_eq(leat_composite_remove(composite, 5, 1), 0);
+    assert_text(composite, "ab-cd");
+    ck_assert(leat_bytebuf_skip(buf, 5));
+    ck_assert_int_eq(leat_composite_discard_read(composite), 0);
+    ck_assert_uint_eq(leat_composite_component_count(composite), 0);
+    end(composite);
+}
+END_TEST
+
+START_TEST(insert_keeps_the_reader_on_its_byte) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert(leat_bytebuf_skip(buf, 4));
+    ck_assert_int_eq(leat_composite_insert(composite, 1, text("XYZ")), 0);
+    assert_text(composite, "efghi");
+    ck_assert_uint_eq(leat_bytebuf_get_u24(buf, 3), 0x58595a);
+    ck_assert_int_eq(leat_composite_insert(composite, 4, text("!")), 0);
+    ck_assert_int_eq(leat_composite_insert(composite, 3, text("?")), 0);
+    assert_text(composite, "efg?hi!");
+    ck_assert_int_eq(leat_composite_insert(composite, 7, text("lost")), LEAT_ERANGE);
+    assert_text(composite, "efg?hi!");
+    end(composite);
+}
+END_TEST
+
+START_TEST(remove_clamps_the_indices) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert(leat_bytebuf_skip(buf, 5));
+    ck_assert_uint_eq(leat_bytebuf_get_u8(buf, 8), 'i');
+    ck_assert_int_eq(leat_composite_remove(composite, 1, 1), 0);
+    ck_assert_uint_eq(leat_bytebuf_reader_index(buf), 3);
+    assert_text(composite, "hi");
+    ck_assert_int_eq(leat_composite_remove(composite, 1, 1), 0);
+    ck_assert_uint_eq(leat_bytebuf_writer_index(buf), 3);
+    assert_text(composite, "");
+    ck_assert_int_eq(leat_composite_remove(composite, 0, 2), LEAT_ERANGE);
+    ck_assert_int_eq(leat_composite_remove(composite, UINT32_MAX, UINT32_MAX), LEAT_ERANGE);
+    end(composite);
+}
+END_TEST
+
+START_TEST(discard_read_releases_what_was_read) {
+    leat_bytebuf *first = text("first");
+    leat_composite *composite = leat_composite_new(leat_unpooled(), 2);
+    leat_composite_add(composite, leat_bytebuf_retain(first));
+    leat_composite_add(composite, text("second"));
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert(leat_bytebuf_skip(buf, 7));
+    ck_assert_int_eq(leat_bytebuf_discard_read(buf), 0);
+    ck_assert_uint_eq(first->refs, 1);
+    ck_assert_uint_eq(leat_bytebuf_reader_index(buf), 0);
+    assert_text(composite, "cond");
+    leat_bytebuf_release(first);
+    end(composite);
+}
+END_TEST
+
+START_TEST(consolidate_merges_a_range_and_only_when_asked) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert(leat_bytebuf_skip(buf, 1));
+    ck_assert_int_eq(leat_composite_consolidate(composite, 1, 2), 0);
+    ck_assert_uint_eq(leat_composite_component_count(composite), 2);
+    assert_text(composite, "bcdefghi");
+    ck_assert_int_eq(leat_composite_consolidate(composite, 1, 1), 0);
+    ck_assert_int_eq(leat_composite_consolidate(composite, 1, 2), LEAT_ERANGE);
+    ck_assert(leat_bytebuf_write_bytes(buf, "jk", 2));
+    assert_text(composite, "bcdefghijk");
+    end(composite);
+}
+END_TEST
+
+START_TEST(decompose_gives_a_slice_of_each_part) {
+    leat_composite *composite = three();
+    leat_bytebuf *slices[3];
+    ck_assert_int_eq(leat_composite_decompose(composite, 1, 7, slices, 2), LEAT_ERANGE);
+    ck_assert_int_eq(leat_composite_decompose(composite, 1, 9, slices, 3), LEAT_ERANGE);
+    ck_assert_int_eq(leat_composite_decompose(composite, 4, 0, slices, 3), 0);
+    ck_assert_int_eq(leat_composite_decompose(composite, 1, 7, slices, 3), 3);
+    end(composite);
+    ck_assert(leat_bytebuf_equals_bytes(slices[0], "bc", 2));
+    ck_assert(leat_bytebuf_equals_bytes(slices[1], "defg", 4));
+    ck_assert(leat_bytebuf_equals_bytes(slices[2], "h", 1));
+    for (int i = 0; i < 3; i++)
+        leat_bytebuf_release(slices[i]);
+}
+END_TEST
+
+START_TEST(headers_in_front_allocate_nothing_and_are_one_span) {
+    leat_counting_alloc counting;
+    leat_counting_alloc_init(&counting, leat_unpooled());
+    leat_composite *composite = leat_composite_new(&counting.alloc, 1);
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    leat_composite_add(composite, text("payload"));
+    uint64_t before = counting.counted.allocations;
+    ck_assert_int_eq(leat_composite_prepend_bytes(composite, "name", 4), 0);
+    ck_assert(leat_bytebuf_prepend(buf, "\x01\x04", 2));
+    ck_assert_int_eq(leat_composite_prepend_bytes(composite, "\x01\x02\x03\x04", 4), 0);
+    ck_assert_uint_eq(counting.counted.allocations, before);
+    ck_assert_uint_eq(leat_bytebuf_span_count(buf), 2);
+    assert_text(composite, "\x01\x02\x03\x04\x01\x04namepayload");
+    end(composite);
+}
+END_TEST
+
+START_TEST(prepending_more_than_the_inline_bytes_works_too) {
+    leat_composite *composite = leat_composite_new(leat_unpooled(), 0);
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    char expected[1001] = "";
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_eq(leat_composite_prepend_bytes(composite, "0123456789", 10), 0);
+        memcpy(expected + 10 * i, "0123456789", 11);
+    }
+    assert_text(composite, expected);
+    ck_assert(leat_bytebuf_skip(buf, 995));
+    ck_assert_int_eq(leat_composite_prepend(composite, text("front")), 0);
+    assert_text(composite, "front56789");
+    end(composite);
+}
+END_TEST
+
+START_TEST(a_composite_added_gives_its_components_over) {
+    leat_composite *outer = three();
+    leat_composite *inner = composite_of((const char *const[]){"--", "jkl", NULL});
+    leat_bytebuf_write_bytes(leat_composite_buffer(inner), "mno", 3);
+    leat_composite_add_static(inner, "pq", 2);
+    ck_assert(leat_bytebuf_skip(leat_composite_buffer(inner), 3));
+    ck_assert_int_eq(leat_composite_add(outer, leat_composite_buffer(inner)), 0);
+    assert_text(outer, "abcdefghiklmnopq");
+    ck_assert_uint_eq(leat_composite_component_count(outer), 6);
+    ck_assert_int_eq(leat_composite_prepend(outer, leat_composite_buffer(three())), 0);
+    assert_text(outer, "abcdefghiabcdefghiklmnopq");
+    end(outer);
+}
+END_TEST
+
+START_TEST(a_shared_composite_added_stays_as_it_is) {
+    leat_composite *inner = three();
+    leat_bytebuf_write_bytes(leat_composite_buffer(inner), "own", 3);
+    leat_composite *outer = leat_composite_new(leat_unpooled(), 1);
+    ck_assert_int_eq(leat_composite_add(outer, leat_bytebuf_retain(leat_composite_buffer(inner))), 0);
+    assert_text(inner, "abcdefghiown");
+    assert_text(outer, "abcdefghiown");
+    ck_assert(!leat_bytebuf_set_u8(leat_composite_buffer(outer), 0, 'X'));
+    end(inner);
+    assert_text(outer, "abcdefghiown");
+    end(outer);
+}
+END_TEST
+
+START_TEST(flattened_takes_a_part_of_the_argument) {
+    leat_composite *composite = leat_composite_new(leat_unpooled(), 4);
+    ck_assert_int_eq(leat_composite_add_flattened(composite, text("0123456789"), 3, 4), 0);
+    ck_assert_int_eq(leat_composite_add_flattened(composite, leat_composite_buffer(three()), 2, 6), 0);
+    assert_text(composite, "3456cdefgh");
+    ck_assert_int_eq(leat_composite_add_flattened(composite, text("short"), 3, 3), LEAT_ERANGE);
+    ck_assert_int_eq(leat_composite_add_flattened(composite, text("short"), UINT64_MAX, 3), LEAT_ERANGE);
+    ck_assert_int_eq(leat_composite_add_flattened(composite, NULL, 0, 0), LEAT_EINVAL);
+    assert_text(composite, "3456cdefgh");
+    end(composite);
+}
+END_TEST
+
+START_TEST(null_and_the_composite_itself_are_errors_that_lose_nothing) {
+    leat_composite *composite = three();
+    ck_assert_int_eq(leat_composite_add(composite, NULL), LEAT_EINVAL);
+    ck_assert_int_eq(leat_composite_add(composite, leat_composite_buffer(composite)), LEAT_EINVAL);
+    ck_assert_int_eq(leat_composite_prepend(composite, NULL), LEAT_EINVAL);
+    ck_assert_int_eq(leat_composite_insert(composite, 0, NULL), LEAT_EINVAL);
+    leat_bytebuf *list[] = {text("one"), NULL, text("two")};
+    ck_assert_int_eq(leat_composite_add_list(composite, list, 3), LEAT_EINVAL);
+    assert_text(composite, "abcdefghi");
+    end(composite);
+}
+END_TEST
+
+START_TEST(a_list_is_added_as_a_whole) {
+    leat_composite *composite = three();
+    leat_bytebuf *list[] = {text("one"), text(""), leat_composite_buffer(three()), text("two")};
+    ck_assert_int_eq(leat_composite_add_list(composite, list, 4), 0);
+    ck_assert_int_eq(leat_composite_add_list(composite, NULL, 0), 0);
+    assert_text(composite, "abcdefghioneabcdefghitwo");
+    end(composite);
+}
+END_TEST
+
+START_TEST(a_shared_composite_refuses_and_releases_what_it_is_given) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_bytebuf_retain(leat_composite_buffer(composite));
+    leat_bytebuf *list[] = {text("one"), text("two")};
+    ck_assert_int_eq(leat_composite_add(composite, text("x")), LEAT_ESHARED);
+    ck_assert_int_eq(leat_composite_add_list(composite, list, 2), LEAT_ESHARED);
+    ck_assert_int_eq(leat_composite_add_static(composite, "x", 1), LEAT_ESHARED);
+    ck_assert_int_eq(leat_composite_add_bytes(composite, "x", 1), LEAT_ESHARED);
+    ck_assert_int_eq(leat_composite_insert(composite, 0, text("x")), LEAT_ESHARED);
+    ck_assert_int_eq(leat_composite_prepend(composite, text("x")), LEAT_ESHARED);
+    ck_assert_int_eq(leat_composite_prepend_bytes(composite, "x", 1), LEAT_ESHARED);
+    ck_assert_int_eq(leat_composite_remove(composite, 0, 1), LEAT_ESHARED);
+    ck_assert_int_eq(leat_composite_consolidate(composite, 0, 2), LEAT_ESHARED);
+    assert_text(composite, "abcdefghi");
+    leat_bytebuf_release(buf);
+    end(composite);
+}
+END_TEST
+
+START_TEST(a_slice_inside_one_component_is_plain) {
+    leat_composite *composite = three();
+    leat_bytebuf *plain = leat_bytebuf_slice(leat_composite_buffer(composite), 4, 2);
+    leat_bytebuf *across = leat_bytebuf_slice(leat_composite_buffer(composite), 1, 7);
+    ck_assert_ptr_null(leat_composite_of(plain));
+    ck_assert_ptr_nonnull(leat_composite_of(across));
+    end(composite);
+    ck_assert(leat_bytebuf_equals_bytes(plain, "ef", 2));
+    ck_assert(leat_bytebuf_equals_bytes(across, "bcdefgh", 7));
+    leat_bytebuf_release(plain);
+    leat_bytebuf_release(across);
+}
+END_TEST
+
+START_TEST(splits_take_the_components_along) {
+    for (uint64_t n = 0; n <= 12; n++) {
+        leat_composite *composite = three();
+        leat_bytebuf *buf = leat_composite_buffer(composite);
+        leat_bytebuf_write_bytes(buf, "jklmn", 5);
+        ck_assert(leat_bytebuf_skip(buf, 2));
+        leat_bytebuf *part = leat_bytebuf_split(buf, n);
+        ck_assert(leat_bytebuf_equals_bytes(part, "cdefghijklmn", n));
+        ck_assert(leat_bytebuf_equals_bytes(buf, &"cdefghijklmn"[n], 12 - n));
+        ck_assert(n == 0 || leat_bytebuf_set_u8(part, leat_bytebuf_writer_index(part) - 1, 'X'));
+        ck_assert(leat_bytebuf_write_u8(buf, '!'));
+        ck_assert(leat_bytebuf_is_valid(part) && leat_bytebuf_is_valid(buf));
+        end(composite);
+        leat_bytebuf_release(part);
+    }
+}
+END_TEST
+
+START_TEST(a_split_behind_an_empty_component_takes_all_of_its_bytes) {
+    leat_composite *composite = composite_of((const char *const[]){"", "abc", "defg", "hi", NULL});
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    leat_bytebuf *part = leat_bytebuf_split(buf, 5);
+    ck_assert(leat_bytebuf_equals_bytes(part, "abcde", 5));
+    assert_text(composite, "fghi");
+    leat_bytebuf_release(part);
+    end(composite);
+}
+END_TEST
+
+START_TEST(own_copies_a_composite_only_when_something_is_shared) {
+    leat_bytebuf *buf = leat_composite_buffer(three());
+    leat_bytebuf *before = buf;
+    ck_assert_int_eq(leat_bytebuf_own(&buf), 0);
+    ck_assert_ptr_eq(buf, before);
+    leat_bytebuf *slice = leat_bytebuf_slice(buf, 1, 4);
+    ck_assert_int_eq(leat_bytebuf_own(&slice), 0);
+    ck_assert(leat_bytebuf_set_u8(slice, 0, 'X'));
+    ck_assert(leat_bytebuf_equals_bytes(buf, "abcdefghi", 9));
+    leat_bytebuf_release(slice);
+    leat_bytebuf_release(buf);
+}
+END_TEST
+
+static void assert_resumes(const leat_bytebuf *buf, const char *expected, uint64_t step, size_t max) {
+    leat_bytebuf_position position = {0, 0};
+    leat_span spans[4];
+    char got[64];
+    size_t length = 0;
+    uint64_t bytes;
+    while (leat_bytebuf_spans_at(buf, position, spans, max, &bytes) > 0) {
+        uint64_t taken = step < bytes ? step : bytes;
+        for (size_t i = 0, left = taken; left > 0; i++) {
+            size_t n = spans[i].length < left ? spans[i].length : left;
+            memcpy(got + length, spans[i].bytes, n);
+            length += n;
+            left -= n;
+        }
+        leat_bytebuf_position_advance(buf, &position, taken);
+    }
+    ck_assert_uint_eq(length, strlen(expected));
+    ck_assert_mem_eq(got, expected, length);
+}
+
+START_TEST(a_partial_write_resumes_at_the_byte_even_on_a_shared_composite) {
+    leat_composite *composite = composite_of((const char *const[]){"", "abc", "d", "", "efgh", "ij", "", NULL});
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert(leat_bytebuf_skip(buf, 1));
+    leat_bytebuf_retain(buf);
+    for (uint64_t step = 1; step < 11; step++)
+        for (size_t max = 1; max <= 4; max++)
+            assert_resumes(buf, "bcdefghij", step, max);
+    leat_bytebuf_release(buf);
+    end(composite);
+}
+END_TEST
+
+START_TEST(a_cursor_reads_across_borders) {
+    leat_composite *composite = three();
+    leat_reader reader = leat_reader_begin(leat_composite_buffer(composite));
+    uint16_t pair;
+    uint8_t one;
+    for (int i = 0; i < 4; i++)
+        ck_assert(leat_reader_u16(&reader, &pair) && pair == (uint16_t)((('a' + 2 * i) << 8) + 'b' + 2 * i));
+    ck_assert_uint_eq(leat_reader_left(&reader), 1);
+    ck_assert(!leat_reader_u16(&reader, &pair));
+    ck_assert(leat_reader_u8(&reader, &one) && one == 'i');
+    ck_assert(leat_reader_finish(&reader));
+    assert_text(composite, "");
+    end(composite);
+}
+END_TEST
+
+/* Every kind of growth and sharing once, with memory that may run out at any point. */
+static bool build(leat_alloc *alloc) {
+    leat_composite *composite = leat_composite_new(alloc, 1);
+    if (!composite)
+        return false;
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    bool ok = true;
+    for (int i = 0; i < 6; i++) {
+        ok &= leat_composite_add(composite, text("0123456789")) == 0;
+        ok &= leat_bytebuf_write_zero(buf, 300);
+        ok &= leat_composite_prepend_bytes(composite, "0123456789abcdef", 16) == 0;
+        ok &= leat_composite_insert(composite, 1, leat_composite_buffer(three())) == 0;
+    }
+    leat_bytebuf *list[] = {text("one"), leat_composite_buffer(three()), text("two")};
+    ok &= leat_composite_add_list(composite, list, 3) == 0;
+    leat_bytebuf *slice = leat_bytebuf_slice(buf, 5, leat_bytebuf_readable(buf) - 5);
+    leat_bytebuf *part = leat_bytebuf_split(buf, leat_bytebuf_readable(buf) / 2);
+    ok &= slice && part && leat_composite_consolidate(composite, 0, leat_composite_component_count(composite)) == 0;
+    ck_assert(leat_bytebuf_is_valid(buf));
+    leat_bytebuf_release(slice);
+    leat_bytebuf_release(part);
+    leat_bytebuf_release(buf);
+    return ok;
+}
+
+START_TEST(every_failed_allocation_loses_nothing) {
+    uint64_t fail_at = 1;
+    for (bool built = false; !built; fail_at++) {
+        leat_failing_alloc failing;
+        leat_counting_alloc counting;
+        leat_counting_alloc_init(&counting, leat_unpooled());
+        leat_failing_alloc_init(&failing, &counting.alloc);
+        failing.fail_at = fail_at;
+        built = build(&failing.alloc);
+        ck_assert_uint_eq(counting.counted.live, 0);
+    }
+    ck_assert_uint_gt(fail_at, 15);
+}
+END_TEST
+
+int main(void) {
+    return suite_run("composite", (const TTest *const[]){its_components_read_as_one_buffer,
+                                                         a_plain_buffer_is_no_composite,
+                                                         values_are_read_and_changed_across_borders,
+                                                         searches_and_comparisons_ignore_borders,
+                                                         writes_append_to_a_component_of_its_own,
+                                                         reserved_room_is_contiguous_and_kept_over_reads,
+                                                         moving_the_writer_back_drops_what_is_behind_it,
+                                                         it_never_consolidates_and_adding_is_linear,
+                                                         a_queue_of_components_does_not_grow_for_ever,
+                                                         empty_components_are_legal_and_give_no_span,
+                                                         insert_keeps_the_reader_on_its_byte,
+                                                         remove_clamps_the_indices,
+                                                         discard_read_releases_what_was_read,
+                                                         consolidate_merges_a_range_and_only_when_asked,
+                                                         decompose_gives_a_slice_of_each_part,
+                                                         headers_in_front_allocate_nothing_and_are_one_span,
+                                                         prepending_more_than_the_inline_bytes_works_too,
+                                                         a_composite_added_gives_its_components_over,
+                                                         a_shared_composite_added_stays_as_it_is,
+                                                         flattened_takes_a_part_of_the_argument,
+                                                         null_and_the_composite_itself_are_errors_that_lose_nothing,
+                                                         a_list_is_added_as_a_whole,
+                                                         a_shared_composite_refuses_and_releases_what_it_is_given,
+                                                         a_slice_inside_one_component_is_plain,
+                                                         splits_take_the_components_along,
+                                                         a_split_behind_an_empty_component_takes_all_of_its_bytes,
+                                                         own_copies_a_composite_only_when_something_is_shared,
+                                                         a_partial_write_resumes_at_the_byte_even_on_a_shared_composite,
+                                                         a_cursor_reads_across_borders,
+                                                         every_failed_allocation_loses_nothing,
+                                                         NULL});
+}
