@@ -1,0 +1,85 @@
+/** What the sources of the http handler share. Not installed. */
+#ifndef LEAT_HANDLERS_HTTP_INTERNAL_H
+#define LEAT_HANDLERS_HTTP_INTERNAL_H
+
+#include "core/timer.h"
+#include "handlers/codec.h"
+#include "handlers/http.h"
+
+#include <llhttp.h>
+
+/** A request while it is parsed and after: one block that holds the request, its fields and their text. */
+typedef struct http_draft {
+    leat_http_request request;
+    leat_alloc *alloc;
+    size_t block_size;
+    uint32_t max_count;
+    uint32_t text_room;
+    uint32_t text_length;
+    uint32_t text_start;
+    uint32_t target_length;
+    uint32_t fields_length; /* bytes of names and values so far */
+    char *text;
+    leat_http_field fields[];
+} http_draft;
+
+/** Makes a draft with room for what the limits allow; NULL = no memory. */
+http_draft *leat_http_draft_new(leat_alloc *alloc, const leat_http_config *limits);
+
+/** Releases a draft or a request; NULL is fine. */
+void leat_http_draft_release(void *draft);
+
+/** Appends to the text that is being taken down; false = it is over the limits. */
+bool leat_http_draft_append(http_draft *draft, const char *bytes, size_t length);
+
+/** Ends the text that was appended since the last end and returns it; NULL = it is over the limits. */
+char *leat_http_draft_end_text(http_draft *draft);
+
+/** Makes path and query of a target; false = it is no target of an origin server. */
+bool leat_http_draft_set_target(http_draft *draft, char *target);
+
+/** A response on its way to the handler. */
+typedef struct http_response {
+    leat_alloc *alloc;
+    leat_bytebuf *fields; /* the lines of the header fields and the empty line */
+    leat_bytebuf *body;   /* may be NULL */
+    unsigned status;
+    bool stream;
+} http_response;
+
+typedef enum http_phase {
+    HTTP_READING,   /* between requests, or in one */
+    HTTP_ANSWERING, /* a request went to the application, which owes a response */
+    HTTP_STREAMING  /* the response has begun, and ByteBufs are its chunks */
+} http_phase;
+
+/** The handler's state in a channel. */
+struct http {
+    leat_decoder decoder;
+    leat_timer timer;
+    leat_http_config limits;
+    llhttp_t parser;
+    http_draft *draft;
+    http_phase phase;
+    unsigned refusal; /* the status to refuse the request with */
+    int failure;      /* the code that ended parsing for a reason of our own */
+    int minor;
+    bool begun;   /* a byte of the request has come */
+    bool in_body; /* its header has ended */
+    bool keep_alive;
+    bool head; /* the last request was a HEAD */
+    bool chunked;
+    bool eof; /* the peer ended its side while its response was due */
+};
+
+/** Starts the time that the peer has from now on. */
+void leat_http_start_timer(leat_ctx *ctx, uint64_t ms);
+
+/** Answers a request that cannot be served with a line of text, and closes. */
+void leat_http_turn_away(leat_ctx *ctx, unsigned status);
+
+/** The outbound entries. */
+void leat_http_write(leat_ctx *ctx, leat_msg msg, leat_done *done);
+void leat_http_close(leat_ctx *ctx); /**< see above */
+
+#endif
