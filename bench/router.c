@@ -9,19 +9,26 @@ typedef struct dealing_work {
     size_t connections;
 } dealing_work;
 
-/* A connection with its pending batch, a ring that forgets what is old. */
+typedef struct chunk {
+    uint32_t number;
+    uint32_t size;
+} chunk;
+
+/* A connection with its pending batch: what it counts to keep within its bounds, and a ring that forgets what is old.
+ */
 typedef struct connection {
     size_t place;
     uint64_t count;
-    const uint32_t *pending[PENDING];
+    uint64_t bytes;
+    const chunk *pending[PENDING];
 } connection;
 
 /* What both arms work on. */
 typedef struct dealing {
     leat_alloc *alloc;
     dealing_work work;
-    uint32_t numbers[MOST_CHUNKS]; /* what the chunks point to */
-    void *chunks[MOST_CHUNKS];
+    chunk made[MOST_CHUNKS];
+    void *chunks[MOST_CHUNKS]; /* which point to those */
     connection connections[MOST_CONNECTIONS];
     leat_push_router router;             /* of the arm `leat` */
     connection *array[MOST_CONNECTIONS]; /* of the arm `array`, with its cursor */
@@ -35,16 +42,21 @@ static void *dealing_new(const dealing_work *work, leat_alloc *alloc) {
     state->alloc = alloc;
     state->work = *work;
     for (uint32_t i = 0; i < work->chunks; i++) {
-        state->numbers[i] = i;
-        state->chunks[i] = &state->numbers[i];
+        state->made[i] = (chunk){i, 1024 + i};
+        state->chunks[i] = &state->made[i];
     }
     return state;
 }
 
-/* What happens to the chunks of one connection, in both arms. */
-static void append(connection *one, void *const *chunks, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        one->pending[one->count++ % PENDING] = chunks[i];
+/* What happens to the chunks of one connection, in both arms: a call, as it is where connections are another file's. */
+__attribute__((noinline)) static void append(void *context, void *destination, void *const *chunks, size_t count) {
+    connection *one = destination;
+    (void)context;
+    for (size_t i = 0; i < count; i++) {
+        const chunk *next = chunks[i];
+        one->bytes += next->size;
+        one->pending[one->count++ % PENDING] = next;
+    }
 }
 
 /* Deals twice, so that the output shows where the second round began. */
@@ -53,8 +65,9 @@ static void output_of(dealing *state, void (*run)(void *, uint64_t), bench_outpu
     for (size_t i = 0; i < state->work.connections; i++) {
         const connection *one = &state->connections[i];
         bench_output_add(out, &one->count, sizeof one->count);
+        bench_output_add(out, &one->bytes, sizeof one->bytes);
         for (size_t k = 0; k < one->count && k < PENDING; k++)
-            bench_output_add(out, one->pending[k], sizeof(uint32_t));
+            bench_output_add(out, one->pending[k], sizeof(chunk));
     }
 }
 
@@ -78,14 +91,9 @@ static void *leat_set_up(const void *work, leat_alloc *alloc) {
     return state;
 }
 
-static void write_to(void *context, void *destination, void *const *chunks, size_t count) {
-    (void)context;
-    append(destination, chunks, count);
-}
-
 static void leat_run(void *argument, uint64_t times) {
     dealing *state = argument;
-    const leat_push_routing routing = {.write = write_to};
+    const leat_push_routing routing = {.write = append};
     for (uint64_t i = 0; i < times; i++) {
         leat_push_router_route(&state->router, state->chunks, state->work.chunks, &routing);
         bench_use(state);
@@ -109,18 +117,37 @@ static void *array_set_up(const void *work, leat_alloc *alloc) {
     return state;
 }
 
-static void deal(dealing *state) {
-    size_t chunks = state->work.chunks, connections = state->work.connections, at = state->cursor;
-    size_t touched = chunks < connections ? chunks : connections;
-    for (size_t first = 0; first < touched; first++) {
+static size_t next_place(size_t place, size_t connections) {
+    return place + 1 < connections ? place + 1 : 0;
+}
+
+static void deal_one_each(dealing *state, size_t chunks, size_t connections) {
+    size_t at = state->cursor;
+    for (size_t i = 0; i < chunks; i++) {
+        append(NULL, state->array[at], &state->chunks[i], 1);
+        at = next_place(at, connections);
+    }
+    state->cursor = at;
+}
+
+static void deal_lists(dealing *state, size_t chunks, size_t connections) {
+    size_t at = state->cursor;
+    for (size_t first = 0; first < connections; first++) {
         void *list[MOST_CHUNKS];
         size_t length = 0;
         for (size_t i = first; i < chunks; i += connections)
             list[length++] = state->chunks[i];
-        append(state->array[at], list, length);
-        at = at + 1 < connections ? at + 1 : 0;
+        append(NULL, state->array[at], list, length);
+        at = next_place(at, connections);
     }
-    state->cursor = (state->cursor + chunks) % connections;
+    state->cursor = (at + chunks) % connections;
+}
+
+static void deal(dealing *state) {
+    if (state->work.chunks <= state->work.connections)
+        deal_one_each(state, state->work.chunks, state->work.connections);
+    else
+        deal_lists(state, state->work.chunks, state->work.connections);
 }
 
 static void array_run(void *argument, uint64_t times) {

@@ -57,10 +57,10 @@ leat_bytebuf *(leat_bytebuf_touch)(leat_bytebuf *buf) {
     return leat_bytebuf_touch_at(buf, NULL);
 }
 
-bool leat_bytebuf_may_move(const leat_bytebuf *buf) {
+bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where) {
     if (leat_bytebuf_is_sole(buf))
         return true;
-    note_if_dead(buf, NULL);
+    note_if_dead(buf, where);
     return false;
 }
 
@@ -283,14 +283,14 @@ uint64_t leat_bytebuf_max_capacity(const leat_bytebuf *buf) {
 }
 
 bool leat_bytebuf_set_reader_index(leat_bytebuf *buf, uint64_t index) {
-    if (index > buf->writer || !leat_bytebuf_may_move(buf))
+    if (index > buf->writer || !leat_bytebuf_may_move(buf, __func__))
         return false;
     buf->reader = index;
     return true;
 }
 
 bool leat_bytebuf_set_writer_index(leat_bytebuf *buf, uint64_t index) {
-    if (!leat_bytebuf_may_move(buf) || index < buf->reader || index > leat_bytebuf_capacity(buf))
+    if (!leat_bytebuf_may_move(buf, __func__) || index < buf->reader || index > leat_bytebuf_capacity(buf))
         return false;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_set_writer(buf, index);
@@ -300,14 +300,14 @@ bool leat_bytebuf_set_writer_index(leat_bytebuf *buf, uint64_t index) {
 }
 
 bool leat_bytebuf_clear(leat_bytebuf *buf) {
-    if (!leat_bytebuf_may_move(buf))
+    if (!leat_bytebuf_may_move(buf, __func__))
         return false;
     buf->reader = 0;
     return leat_bytebuf_set_writer_index(buf, 0);
 }
 
 int leat_bytebuf_discard_read(leat_bytebuf *buf) {
-    if (!leat_bytebuf_may_move(buf))
+    if (!leat_bytebuf_may_move(buf, __func__))
         return LEAT_ESHARED;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_discard_read(leat_composite_of(buf));

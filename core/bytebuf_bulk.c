@@ -20,7 +20,7 @@ const uint8_t *leat_bytebuf_at(const leat_bytebuf *buf, uint64_t index, uint64_t
 
 uint8_t *leat_bytebuf_change_at(leat_bytebuf *buf, uint64_t index, uint64_t *have) {
     *have = 0;
-    if (!leat_bytebuf_may_move(buf))
+    if (!leat_bytebuf_may_move(buf, __func__))
         return NULL;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_change_at(buf, index, have);
@@ -44,7 +44,7 @@ void leat_bytebuf_copy_out(const leat_bytebuf *buf, uint64_t index, void *out, u
 }
 
 bool leat_bytebuf_read_bytes(leat_bytebuf *buf, void *out, size_t n) {
-    if (!leat_bytebuf_may_move(buf) || n > leat_bytebuf_readable(buf))
+    if (!leat_bytebuf_may_move(buf, __func__) || n > leat_bytebuf_readable(buf))
         return false;
     leat_bytebuf_copy_out(buf, buf->reader, out, n);
     buf->reader += n;
@@ -79,11 +79,11 @@ static bool may_change(leat_bytebuf *buf, uint64_t index, uint64_t n) {
         index += have;
         n -= have;
     }
-    return leat_bytebuf_may_move(buf);
+    return leat_bytebuf_may_move(buf, __func__);
 }
 
 bool leat_bytebuf_set_bytes(leat_bytebuf *buf, uint64_t index, const void *data, size_t n) {
-    if (!leat_bytebuf_may_move(buf))
+    if (!leat_bytebuf_may_move(buf, __func__))
         return false;
     bool fits = is_in_range(buf, index, n);
     assert(fits && "set beyond the bytes of the buffer");
@@ -133,7 +133,7 @@ bool leat_bytebuf_write_buffer(leat_bytebuf *buf, const leat_bytebuf *src) {
 bool leat_bytebuf_write_zero(leat_bytebuf *buf, uint64_t n) {
     uint8_t *room = leat_bytebuf_room(buf, n);
     if (!room)
-        return n == 0 && leat_bytebuf_may_move(buf);
+        return n == 0 && leat_bytebuf_may_move(buf, __func__);
     memset(room, 0, (size_t)n);
     return leat_bytebuf_wrote(buf, n);
 }

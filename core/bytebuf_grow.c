@@ -78,7 +78,7 @@ static int grow(leat_bytebuf *buf, uint64_t needed) {
 int leat_bytebuf_reserve(leat_bytebuf *buf, uint64_t n) {
     if (leat_bytebuf_can_write(buf, n))
         return 0;
-    if (!leat_bytebuf_may_move(buf) || leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_FROZEN))
+    if (!leat_bytebuf_may_move(buf, __func__) || leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_FROZEN))
         return LEAT_ESHARED;
     if (n > leat_handle_of(buf)->max_capacity - buf->writer)
         return LEAT_ELIMIT;
@@ -110,7 +110,7 @@ uint64_t leat_bytebuf_headroom(const leat_bytebuf *buf) {
 }
 
 bool leat_bytebuf_prepend(leat_bytebuf *buf, const void *data, size_t n) {
-    if (!leat_bytebuf_may_move(buf))
+    if (!leat_bytebuf_may_move(buf, __func__))
         return false;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_prepend_bytes(leat_composite_of(buf), data, n) == 0;

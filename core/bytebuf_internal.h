@@ -73,8 +73,8 @@ void leat_handle_note(const leat_bytebuf *buf, leat_alloc_event what, const char
 /** Prepares the fields of a fresh handle and tells the ledger that it was made by `where`. */
 void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint8_t kind, const char *where);
 
-/** Says whether the caller may move indices: one reference. Reports a dead handle to the ledger. */
-bool leat_bytebuf_may_move(const leat_bytebuf *buf);
+/** Says whether `where` may move indices: one reference. Reports a dead handle to the ledger. */
+bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where);
 
 /** Recomputes the write limit of a plain handle after its writer or floor moved. */
 void leat_bytebuf_refresh_limit(leat_bytebuf *buf);

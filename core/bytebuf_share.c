@@ -42,7 +42,7 @@ leat_bytebuf *leat_bytebuf_split_range(leat_bytebuf *buf, uint64_t index, uint64
 }
 
 leat_bytebuf *leat_bytebuf_split(leat_bytebuf *buf, uint64_t n) {
-    if (n > leat_bytebuf_readable(buf) || !leat_bytebuf_may_move(buf))
+    if (n > leat_bytebuf_readable(buf) || !leat_bytebuf_may_move(buf, __func__))
         return NULL;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_split(leat_composite_of(buf), n);

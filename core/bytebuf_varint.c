@@ -29,7 +29,7 @@ int leat_bytebuf_get_varint(const leat_bytebuf *buf, uint64_t index, uint64_t *o
 }
 
 bool leat_bytebuf_read_varint(leat_bytebuf *buf, uint64_t *out) {
-    if (!leat_bytebuf_may_move(buf))
+    if (!leat_bytebuf_may_move(buf, __func__))
         return false;
     int length = leat_bytebuf_get_varint(buf, buf->reader, out);
     return length > 0 && leat_bytebuf_skip(buf, (uint64_t)length);

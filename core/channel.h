@@ -51,9 +51,6 @@ LEAT_API void leat_channel_close(leat_channel *channel);
  * 0). */
 LEAT_API void leat_channel_abort(leat_channel *channel, int code);
 
-/** Fires a user event from the transport's side through every handler; gives the event away. */
-LEAT_API void leat_channel_fire_event(leat_channel *channel, leat_msg event);
-
 /** Asks for `count` more messages, with manual_read; decoders are woken at the end of the turn. */
 LEAT_API void leat_channel_request(leat_channel *channel, uint64_t count);
 

@@ -5,7 +5,7 @@
 
 int leat_composite_may_add(leat_composite *composite, uint64_t n) {
     leat_bytebuf *hot = &composite->handle.hot;
-    if (!leat_bytebuf_may_move(hot))
+    if (!leat_bytebuf_may_move(hot, __func__))
         return LEAT_ESHARED;
     leat_composite_settle(composite);
     return n <= composite->handle.max_capacity - hot->writer ? 0 : LEAT_ELIMIT;

@@ -45,7 +45,10 @@ LEAT_API int leat_channel_new(leat_loop *loop, leat_pipeline *pipeline, leat_tra
 /** Returns the channel's transport, or NULL once it was closed. */
 LEAT_API leat_transport *leat_channel_transport(const leat_channel *channel);
 
-/* What a transport calls. Each is, or lies in, an entry from outside: between leat_loop_enter and leat_loop_leave. */
+/*
+ * What a transport calls. Each lies in an entry from outside, between leat_loop_enter and leat_loop_leave; after the
+ * leave the channel may have closed the transport, which is gone then.
+ */
 
 /** The transport is connected: fires `active`. */
 LEAT_API void leat_channel_connected(leat_channel *channel);
@@ -64,6 +67,9 @@ LEAT_API void leat_channel_can_write(leat_channel *channel);
 
 /** The transport failed: fires `error`, then the channel ends. */
 LEAT_API void leat_channel_broke(leat_channel *channel, int code);
+
+/** Fires a user event from the transport's side through every handler; gives the event away. */
+LEAT_API void leat_channel_fire_event(leat_channel *channel, leat_msg event);
 
 /** Tells whether the transport should go on reading in this turn. */
 LEAT_API bool leat_channel_wants_read(const leat_channel *channel);

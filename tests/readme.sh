@@ -25,10 +25,12 @@ stands_in_an_example() {
 blocks c
 blocks text
 for block in "$work"/c.*; do stands_in_an_example "$block"; done
-"$test_shout" | sed 's/^[^ ]*:P:[^:]*:\([^:]*\):[^ ]*: /\1: /' | diff "$work/text.1" - || { echo "the test prints other than the README says" && exit 1; }
+# How many allocations there are to fail is the library's business.
+"$test_shout" | diff <(sed 's/of [0-9]* alloc/of N alloc/' "$work/text.1") <(sed 's/of [0-9]* alloc/of N alloc/') ||
+    { echo "the test of the new handler prints other than the README says" && exit 1; }
 
 status=0
-for name in $(grep -oE 'leat_[a-z_]+' "$source/README.md" | sort -u); do
+for name in $(grep -oE 'leat_[a-z0-9_]+' "$source/README.md" | sort -u); do
     grep -rqw "$name" "$source/core" "$source/handlers" "$source/transports" "$source/docs/examples" --include='*.h' --include='*.c' ||
         { echo "README: there is no $name" && status=1; }
 done

@@ -289,6 +289,22 @@ START_TEST(a_write_to_another_channel_leaves_in_the_same_turn) {
 }
 END_TEST
 
+static void forget(leat_ctx *ctx, leat_msg msg) {
+    (void)ctx;
+    (void)msg;
+}
+
+static const leat_handler forgetful = {.name = "forgetful", .reads = leat_only_bytebuf, .read = forget};
+
+START_TEST(the_ledger_names_the_handler_that_forgot_a_message) {
+    leat_embedded *e = leat_embedded_new((const leat_stage[]){{&forgetful}, {0}});
+    leat_embedded_feed_text(e, "lost");
+    ck_assert_uint_eq(leat_embedded_finish(e), 1);
+    ck_assert_ptr_nonnull(strstr(leat_embedded_report(e), "forgetful"));
+    leat_embedded_free(e);
+}
+END_TEST
+
 int main(void) {
     return suite_run(
         "channel",
@@ -301,5 +317,6 @@ int main(void) {
             an_error_that_nobody_handles_closes_and_is_kept, writable_tells_the_current_state_once_a_change,
             crossing_the_hard_cap_aborts_the_channel, what_is_no_buffer_is_refused_by_the_transport,
             a_shared_buffer_is_half_written_on_a_thousand_channels, messages_arrive_only_as_asked_for,
-            a_write_to_another_channel_leaves_in_the_same_turn, NULL});
+            a_write_to_another_channel_leaves_in_the_same_turn, the_ledger_names_the_handler_that_forgot_a_message,
+            NULL});
 }

@@ -84,40 +84,47 @@ static size_t begin_at(leat_push_router *router) {
     return router->cursor;
 }
 
-static size_t next_place(const leat_push_router *router, size_t place) {
-    return place + 1 == router->count ? 0 : place + 1;
+static size_t next_place(size_t place, size_t size) {
+    return place + 1 == size ? 0 : place + 1;
+}
+
+/* Each destination gets the chunk at its place in the list. */
+static void deal_row(const leat_push_router_entry *entries, void *const *chunks, size_t count,
+                     leat_push_routing routing) {
+    for (size_t i = 0; i < count; i++)
+        routing.write(routing.context, entries[i].destination, &chunks[i], 1);
 }
 
 /* At most one chunk each, none refused: the chunks themselves are the lists. */
-static void deal_one_each(leat_push_router *router, void *const *chunks, size_t count,
-                          const leat_push_routing *routing) {
-    size_t place = begin_at(router);
-    for (size_t i = 0; i < count; i++) {
-        routing->write(routing->context, router->entries[place].destination, &chunks[i], 1);
-        place = next_place(router, place);
-    }
-    router->cursor = place;
+static void deal_one_each(leat_push_router *router, void *const *chunks, size_t count, leat_push_routing routing) {
+    size_t place = begin_at(router), to_end = router->count - place;
+    size_t first = count < to_end ? count : to_end, rest = count - first;
+    deal_row(router->entries + place, chunks, first, routing);
+    deal_row(router->entries, chunks + first, rest, routing);
+    router->cursor = count < to_end ? place + count : rest;
 }
 
 /* Every `step`th chunk is for this destination. */
-static void deal_to(leat_push_router *router, void *destination, void *const *chunks, size_t count, size_t step,
+static void deal_to(void *destination, void *const *chunks, size_t count, size_t step, void **list,
                     const leat_push_routing *routing) {
     size_t length = 0;
     for (size_t i = 0; i < count; i += step)
         if (!routing->accepts || routing->accepts(routing->context, destination, chunks[i]))
-            router->list[length++] = chunks[i];
+            list[length++] = chunks[i];
     if (length)
-        routing->write(routing->context, destination, router->list, length);
+        routing->write(routing->context, destination, list, length);
 }
 
-static void deal_lists(leat_push_router *router, void *const *chunks, size_t count, const leat_push_routing *routing) {
-    size_t size = router->count, touched = count < size ? count : size, place = begin_at(router);
-    size_t end = (place + count % size) % size;
+/* Everybody gets `rounds` chunks, the first `more` destinations one more. */
+static void deal_lists(leat_push_router *router, void *const *chunks, size_t rounds, size_t more,
+                       leat_push_routing routing) {
+    size_t size = router->count, count = rounds * size + more, touched = rounds ? size : more;
+    size_t begin = begin_at(router), place = begin;
     for (size_t i = 0; i < touched; i++) {
-        deal_to(router, router->entries[place].destination, chunks + i, count - i, size, routing);
-        place = next_place(router, place);
+        deal_to(router->entries[place].destination, chunks + i, count - i, size, router->list, &routing);
+        place = next_place(place, size);
     }
-    router->cursor = end;
+    router->cursor = begin + more < size ? begin + more : begin + more - size;
 }
 
 int leat_push_router_route(leat_push_router *router, void *const *chunks, size_t count,
@@ -125,11 +132,12 @@ int leat_push_router_route(leat_push_router *router, void *const *chunks, size_t
     if (!chunks || count == 0 || router->count == 0)
         return 0;
     if (count <= router->count && !routing->accepts) {
-        deal_one_each(router, chunks, count, routing);
+        deal_one_each(router, chunks, count, *routing);
         return 0;
     }
-    if (reserve_list(router, count / router->count + 1) != 0)
+    size_t rounds = count / router->count;
+    if (reserve_list(router, rounds + 1) != 0)
         return LEAT_ENOMEM;
-    deal_lists(router, chunks, count, routing);
+    deal_lists(router, chunks, rounds, count % router->count, *routing);
     return 0;
 }

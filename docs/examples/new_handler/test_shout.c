@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <leat/handlers/line.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const leat_stage stages[] = {{.handler = &leat_line}, {.handler = &shout}, {0}};
@@ -23,12 +24,14 @@ START_TEST(every_split_gives_the_same_lines) {
     const char *expected[] = {"HELLO", "WORLD", NULL};
     leat_problem problem;
     ck_assert_msg(leat_verify_decoder_text(stages, input, expected, &problem) == 0, "%s", problem.text);
+    puts(problem.text);
 }
 END_TEST
 
 START_TEST(no_failed_allocation_leaks_or_crashes) {
     leat_problem problem;
     ck_assert_msg(leat_verify_oom_fed(stages, input, sizeof input - 1, &problem) == 0, "%s", problem.text);
+    puts(problem.text);
 }
 END_TEST
 
@@ -40,7 +43,7 @@ int main(void) {
     Suite *suite = suite_create("shout");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_VERBOSE);
+    srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
