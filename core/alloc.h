@@ -96,10 +96,14 @@ LEAT_API leat_alloc *leat_tracking_alloc_base(leat_tracking_alloc *tracking);
 /** Says who acts from now on (a handler's name, static, or NULL), for the records that follow. */
 LEAT_API void leat_tracking_alloc_actor(leat_tracking_alloc *tracking, const char *name);
 
+/** Adds a complaint to the ledger: a line about a broken rule, counted and reported as a misuse. */
+LEAT_API void leat_tracking_alloc_complain(leat_tracking_alloc *tracking, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /** Returns how many buffers and other blocks are live. */
 LEAT_API size_t leat_tracking_alloc_live(const leat_tracking_alloc *tracking);
 
-/** Returns how many misuses (second releases, uses after the last release) were seen. */
+/** Returns how many misuses (second releases, uses after the last release, complaints) were seen. */
 LEAT_API size_t leat_tracking_alloc_misuses(const leat_tracking_alloc *tracking);
 
 /**

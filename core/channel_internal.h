@@ -131,6 +131,8 @@ static inline size_t align_to_line(size_t size) {
     return (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 }
 
+/** A handler broke a rule: tells the ledger, or in debug builds without one stops. */
+void leat_complain(leat_loop *loop, const char *handler, const char *what, const char *name);
 /** In debug builds: calls come on the loop's thread only. */
 void leat_assert_thread(const leat_loop *loop);
 

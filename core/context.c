@@ -79,31 +79,81 @@ void leat_ctx_close(leat_ctx *ctx) {
     PASS_OUT(ctx, close);
 }
 
-/* With a ledger, every hop says who acts and marks the buffer as having come by. */
-static void traced_read(leat_ctx *ctx, leat_msg msg) {
+void leat_complain(leat_loop *loop, const char *handler, const char *what, const char *name) {
+    if (loop->tracker)
+        leat_tracking_alloc_complain(loop->tracker, "%s %s%s", handler, what, name);
+    assert(loop->tracker && "a handler broke a rule: its test with an embedded channel says which");
+}
+
+static bool accepts(const leat_type *const *types, const leat_type *type) {
+    if (!types)
+        return true;
+    while (*types && *types != type)
+        types++;
+    return *types != NULL;
+}
+
+/* A message that a handler's contract does not name goes no further, and becomes an error. */
+static bool check_contract(leat_ctx *ctx, leat_msg msg, const leat_type *const *types, const char *what) {
+    if (accepts(types, msg.type))
+        return true;
+    leat_complain(ctx->channel->loop, ctx->handler->name, what, msg.type ? msg.type->name : "message without type");
+    leat_ctx_fail(ctx, LEAT_ETYPE);
+    return false;
+}
+
+/* With hand_over, who passed a buffer on is left with a dead handle, so that the ledger sees its use. */
+static leat_msg hand_over(const leat_loop *loop, leat_msg msg) {
+    leat_bytebuf *buf = leat_msg_bytebuf(msg);
+    if (!buf)
+        return msg;
+    leat_bytebuf_touch(buf);
+    if (!loop->hand_over || __atomic_load_n(&buf->refs, __ATOMIC_ACQUIRE) != 1)
+        return msg;
+    leat_bytebuf *fresh = leat_bytebuf_split(buf, leat_bytebuf_readable(buf));
+    if (!fresh)
+        return msg;
+    leat_bytebuf_release(buf);
+    return leat_msg_of_bytebuf(fresh);
+}
+
+/* In debug builds and with a ledger, every hop checks the contract, says who acts and marks the buffer as having come
+ * by. */
+static void checked_read(leat_ctx *ctx, leat_msg msg) {
     leat_loop *loop = ctx->channel->loop;
     const char *before = act(loop, ctx->handler->name);
-    if (leat_msg_bytebuf(msg))
-        leat_bytebuf_touch(leat_msg_bytebuf(msg));
-    ctx->handler->read(ctx, msg);
+    if (check_contract(ctx, msg, ctx->handler->reads, "was given what it does not read: a "))
+        ctx->handler->read(ctx, hand_over(loop, msg));
+    else
+        leat_msg_release(msg);
     act(loop, before);
 }
 
-static void traced_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
+static void checked_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
     leat_loop *loop = ctx->channel->loop;
     const char *before = act(loop, ctx->handler->name);
-    if (leat_msg_bytebuf(msg))
-        leat_bytebuf_touch(leat_msg_bytebuf(msg));
-    ctx->handler->write(ctx, msg, done);
+    if (check_contract(ctx, msg, ctx->handler->takes, "was given what it does not take: a "))
+        ctx->handler->write(ctx, hand_over(loop, msg), done);
+    else
+        leat_ctx_refuse(ctx, msg, done, LEAT_ETYPE);
     act(loop, before);
+}
+
+static bool checks_hops(const leat_loop *loop) {
+#ifdef NDEBUG
+    return loop->tracker != NULL;
+#else
+    (void)loop;
+    return true;
+#endif
 }
 
 void leat_ctx_init(leat_ctx *ctx, leat_channel *channel, const leat_handler *handler) {
-    bool traced = channel->loop->tracker != NULL;
+    bool checked = checks_hops(channel->loop);
     ctx->handler = handler;
     ctx->channel = channel;
-    ctx->read = traced && handler->read ? traced_read : handler->read;
-    ctx->write = traced && handler->write ? traced_write : handler->write;
+    ctx->read = checked && handler->read ? checked_read : handler->read;
+    ctx->write = checked && handler->write ? checked_write : handler->write;
 }
 
 int leat_ctx_enter(leat_ctx *ctx, const void *config) {

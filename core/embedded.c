@@ -98,6 +98,7 @@ static bool make_loop(leat_embedded *embedded, const leat_embedded_options *opti
     if (!embedded->loop)
         return false;
     embedded->loop->users++;
+    embedded->loop->loop.hand_over = options->hand_over;
     embedded->next = embedded->loop->members;
     embedded->loop->members = embedded;
     return true;

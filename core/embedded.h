@@ -17,6 +17,7 @@ typedef struct leat_embedded_options {
     leat_loop *loop;    /**< loop of another embedded channel (leat_embedded_loop) to share; a virtual one of its own */
     bool not_connected; /**< do not fire `active` yet: leat_embedded_connect does */
     bool without_ledger; /**< take memory straight from `alloc`, untracked */
+    bool hand_over;      /**< each hop hands on a fresh handle, so that the ledger sees who uses what it passed on */
 } leat_embedded_options;
 
 /**

@@ -191,7 +191,8 @@ static size_t gather(const leat_channel *channel, leat_span *spans, size_t max, 
 static void advance(leat_channel *channel, uint64_t taken) {
     channel->queued -= taken;
     channel->written += taken;
-    if (taken > 0) channel->last_written = channel->loop->now;
+    if (taken > 0)
+        channel->last_written = channel->loop->now;
     while (channel->ring_count > 0) {
         leat_bytebuf *buf = entry_at(channel, 0)->buf;
         uint64_t left = leat_bytebuf_readable(buf) - channel->cursor.offset;

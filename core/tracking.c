@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TOUCHES 4      /* how many last touches a block remembers */
-#define MISUSES 32     /* how many misuses are remembered with their places; all are counted */
-#define MOST_KEPT 1024 /* released blocks that stay, so that a use of them can be told */
+#define TOUCHES 4       /* how many last touches a block remembers */
+#define MISUSES 32      /* how many misuses are remembered with their places; all are counted */
+#define COMPLAINTS 2048 /* bytes of complaints that are remembered; all are counted */
+#define MOST_KEPT 1024  /* released blocks that stay, so that a use of them can be told */
 #define MOST_KEPT_BYTES ((size_t)16 << 20)
 
 /** Who did something, and where. */
@@ -56,7 +57,10 @@ struct leat_tracking_alloc {
     list live;
     list kept;
     size_t misuse_count;
+    size_t remembered;
     misuse misuses[MISUSES];
+    char complaints[COMPLAINTS];
+    size_t complaints_length;
 };
 
 static leat_tracking_alloc *tracking_of(leat_alloc *alloc) {
@@ -156,8 +160,8 @@ static void release(leat_alloc *alloc, void *block, size_t usable) {
 /* ---- events ---- */
 
 static void remember_misuse(leat_tracking_alloc *tracking, const record *entry, place again) {
-    if (tracking->misuse_count < MISUSES)
-        tracking->misuses[tracking->misuse_count] = (misuse){entry->size, entry->made, entry->died, again};
+    if (tracking->remembered < MISUSES)
+        tracking->misuses[tracking->remembered++] = (misuse){entry->size, entry->made, entry->died, again};
     tracking->misuse_count++;
 }
 
@@ -282,13 +286,31 @@ static void say_misuse(report *to, const misuse *seen) {
     say(to, "\n");
 }
 
+void leat_tracking_alloc_complain(leat_tracking_alloc *tracking, const char *format, ...) {
+    pthread_mutex_lock(&tracking->lock);
+    tracking->misuse_count++;
+    size_t left = sizeof tracking->complaints - tracking->complaints_length;
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(tracking->complaints + tracking->complaints_length, left, format, arguments);
+    va_end(arguments);
+    bool fits = n >= 0 && (size_t)n + 1 < left;
+    if (fits) {
+        tracking->complaints_length += (size_t)n + 1;
+        tracking->complaints[tracking->complaints_length - 1] = '\n';
+    }
+    tracking->complaints[tracking->complaints_length] = '\0';
+    pthread_mutex_unlock(&tracking->lock);
+}
+
 size_t leat_tracking_alloc_report(const leat_tracking_alloc *tracking, char *text, size_t size) {
     report to = {text, size, 0};
     if (size > 0)
         text[0] = '\0';
     for (const record *entry = tracking->live.head.next; entry != &tracking->live.head; entry = entry->next)
         say_leak(&to, entry);
-    for (size_t i = 0; i < tracking->misuse_count && i < MISUSES; i++)
+    for (size_t i = 0; i < tracking->remembered; i++)
         say_misuse(&to, &tracking->misuses[i]);
+    say(&to, "%s", tracking->complaints);
     return to.length;
 }

@@ -98,6 +98,7 @@ struct leat_loop {
     leat_alloc *internal_alloc;          /**< for channels and the loop's own blocks */
     struct leat_tracking_alloc *tracker; /**< the ledger behind `alloc`, told who acts; or NULL */
     const char *actor;
+    bool hand_over; /* each hop of the test kit hands on a fresh handle */
     leat_mailbox *mailbox;
     uint64_t now;
     unsigned depth;

@@ -130,8 +130,10 @@ int leat_verify_decoder(const leat_stage *stages, const void *input, size_t leng
         code = try_feeding(&way);
     way.cut_bytes = false;
     way.surrounded = true;
-    if (code == LEAT_OK) code = try_feeding(&way);
-    if (code != LEAT_OK) return code;
+    if (code == LEAT_OK)
+        code = try_feeding(&way);
+    if (code != LEAT_OK)
+        return code;
     size_t ways = length + 1 + (length > 0 ? length - 1 : 0) + 2;
     return leat_problem_set(problem, LEAT_OK, "tried %zu ways to split %zu bytes", ways, length);
 }
@@ -207,8 +209,10 @@ int leat_verify_oom(leat_verify_scenario scenario, void *context, leat_problem *
     uint64_t count = one.asked;
     code = try_all(one, count);
     one.from_then_on = true;
-    if (code == LEAT_OK) code = try_all(one, count);
-    if (code != LEAT_OK) return code;
+    if (code == LEAT_OK)
+        code = try_all(one, count);
+    if (code != LEAT_OK)
+        return code;
     return leat_problem_set(problem, LEAT_OK, "failed each of %llu allocations, alone and with all later ones",
                             (unsigned long long)count);
 }
