@@ -1,4 +1,5 @@
 #include "core/channel_internal.h"
+#include "core/probe_internal.h"
 
 #include <string.h>
 
@@ -42,6 +43,7 @@ static void tail_eof(leat_ctx *ctx) {
 }
 
 static void tail_error(leat_ctx *ctx, int code) {
+    LEAT_PROBE(unhandled_error, ctx->channel, code);
     if (ctx->channel->error == 0)
         ctx->channel->error = code;
     leat_channel_close(ctx->channel);
@@ -83,10 +85,10 @@ static void close_timed_out(leat_timer *timer) {
 
 static void place(leat_channel *channel, uint32_t at, leat_ctx *ctx, const leat_handler *handler, const char *name) {
     leat_ctx_init(ctx, channel, handler);
-    channel->places[at] = (channel_place){ctx, name};
+    channel->places[at] = (channel_place){ctx, name, leat_channel_new_counts(channel)};
 }
 
-static leat_channel *lay_out(leat_loop *loop, leat_pipeline *pipeline) {
+static leat_channel *lay_out(leat_loop *loop, leat_pipeline *pipeline, const leat_channel_options *options) {
     uint8_t *block = leat_alloc_take_zeroed(loop->internal_alloc, pipeline->block_size);
     if (!block)
         return NULL;
@@ -95,6 +97,7 @@ static leat_channel *lay_out(leat_loop *loop, leat_pipeline *pipeline) {
     uint32_t count = (uint32_t)pipeline->count;
     *channel = (leat_channel){.loop = loop, .block = block, .block_size = pipeline->block_size};
     channel->pipeline = leat_pipeline_retain(pipeline);
+    channel->options = with_defaults(options);
     channel->places = (channel_place *)(void *)(channel + 1);
     channel->live = channel->room = count + 2;
     channel->head = (leat_ctx *)(void *)(base + align_to_line(sizeof *channel + (count + 2) * sizeof(channel_place)));
@@ -151,15 +154,15 @@ int leat_channel_new(leat_loop *loop, leat_pipeline *pipeline, leat_transport *t
     *created = NULL;
     if (loop->ending)
         return LEAT_ECLOSED;
-    leat_channel *channel = lay_out(loop, pipeline);
+    leat_channel *channel = lay_out(loop, pipeline, options);
     if (!channel)
         return LEAT_ENOMEM;
-    channel->options = with_defaults(options);
     channel->demand = channel->options.manual_read ? 0 : UINT64_MAX;
     channel->close_timer.fn = close_timed_out;
     channel->transport = transport;
     transport->channel = channel;
     link_to_loop(channel);
+    LEAT_PROBE(channel_new, channel, pipeline->count);
     leat_loop_enter(loop);
     int code = enter_all(channel);
     if (code == LEAT_OK)
@@ -175,6 +178,7 @@ int leat_channel_new(leat_loop *loop, leat_pipeline *pipeline, leat_transport *t
 void leat_channel_end(leat_channel *channel) {
     if (channel_has(channel, CHANNEL_ENDED))
         return;
+    LEAT_PROBE(channel_end, channel, channel->error);
     bool was_active = channel_has(channel, CHANNEL_ACTIVE);
     bool reset = channel_has(channel, CHANNEL_ABORTED);
     channel->flags |= CHANNEL_ABORTED | CHANNEL_ENDED;
@@ -201,6 +205,8 @@ void leat_channel_free_if_done(leat_channel *channel) {
     if (channel->refs > 0 || channel->pins > 0 || channel->completed.first)
         return;
     leat_alloc *alloc = channel->loop->internal_alloc;
+    leat_channel_release_attributes(channel);
+    leat_channel_release_counts(channel);
     leat_outbound_clean_up(channel);
     if (channel->own_places)
         leat_alloc_give(alloc, channel->places, channel->room * sizeof(channel_place));
@@ -369,6 +375,7 @@ void leat_channel_connected(leat_channel *channel) {
 void leat_channel_received(leat_channel *channel, leat_bytebuf *buf) {
     channel->received += leat_bytebuf_readable(buf);
     channel->last_read = channel->loop->now;
+    LEAT_PROBE(received, channel, channel->received);
     if (channel_has(channel, CHANNEL_CLOSING | CHANNEL_ABORTED | CHANNEL_ENDED)) {
         leat_bytebuf_release(buf);
         return;

@@ -16,6 +16,7 @@ typedef struct leat_channel_options {
     uint64_t read_low;         /**< reading goes on below this many held bytes; 64 KiB */
     uint64_t read_high;        /**< reading pauses above this many held bytes; 256 KiB */
     uint64_t close_timeout_ms; /**< from close to the end, whatever happens; 5,000 */
+    bool count_handlers;       /**< count the messages of each handler, for leat_channel_counts; costs a call a hop */
     bool manual_read;          /**< deliver only what leat_channel_request asks for */
 } leat_channel_options;
 
@@ -104,9 +105,35 @@ LEAT_API int leat_channel_add_last(leat_channel *channel, const leat_stage *stag
  * leat_channel_add_after. */
 LEAT_API int leat_channel_replace(leat_channel *channel, leat_ctx *old, const leat_stage *stage, leat_ctx **added);
 
+/** Names a value that users keep with a channel; its address is its identity. */
+typedef struct leat_key {
+    const char *name;
+    void (*release)(
+        void *value); /**< runs when the value is replaced or the channel's memory goes; NULL = nothing to do */
+} leat_key;
+
+/** Keeps `value` (NULL = none) with the channel under `key`; gives it away, also on failure. 0 or LEAT_ENOMEM. */
+LEAT_API int leat_channel_set_attribute(leat_channel *channel, const leat_key *key, void *value);
+
+/** Returns the value under `key`, still the channel's, or NULL. Valid as long as the channel's memory. */
+LEAT_API void *leat_channel_attribute(const leat_channel *channel, const leat_key *key);
+
+/** What passed through a handler. */
+typedef struct leat_handler_counts {
+    uint64_t reads;  /**< messages it was given inbound */
+    uint64_t writes; /**< messages it was given outbound */
+} leat_handler_counts;
+
+/** Gets the counts of the first handler of that stage name; false = no such handler, or made without count_handlers. */
+LEAT_API bool leat_channel_counts(const leat_channel *channel, const char *name, leat_handler_counts *counts);
+
 /** Writes the names of the handlers, from transport to application, as text; returns the whole length as snprintf does.
  */
 LEAT_API size_t leat_channel_dump(const leat_channel *channel, char *text, size_t size);
+
+/** Writes the pipeline as a graph in the DOT language, with the types that its contracts name; length as
+ * leat_channel_dump. */
+LEAT_API size_t leat_channel_dump_dot(const leat_channel *channel, char *text, size_t size);
 
 LEAT_END_DECLS
 

@@ -60,7 +60,15 @@ typedef struct outbound_entry {
 typedef struct channel_place {
     leat_ctx *ctx;
     const char *name;
+    leat_handler_counts *counts; /* NULL = not counted */
 } channel_place;
+
+/** A value that users keep with the channel. */
+typedef struct channel_attribute {
+    struct channel_attribute *next;
+    const leat_key *key;
+    void *value;
+} channel_attribute;
 
 /** A group that the channel is in. */
 typedef struct channel_membership {
@@ -102,6 +110,7 @@ struct leat_channel {
     leat_timer close_timer;
     leat_channel_options options;
     channel_membership *memberships;
+    channel_attribute *attributes;
     struct leat_ref *ref;
     leat_ctx *head, *tail;
 };
@@ -174,6 +183,11 @@ leat_mailbox *leat_mailbox_new(leat_loop *loop);
 void leat_mailbox_run(leat_mailbox *mailbox, leat_loop *loop);
 void leat_mailbox_close(leat_mailbox *mailbox, leat_loop *loop);
 bool leat_mailbox_has_tasks(const leat_mailbox *mailbox);
+
+/* what users keep with a channel and ask about it */
+void leat_channel_release_attributes(leat_channel *channel);
+leat_handler_counts *leat_channel_new_counts(leat_channel *channel);
+void leat_channel_release_counts(leat_channel *channel);
 
 /* end of a channel, seen by its groups and references */
 void leat_channel_leave_groups(leat_channel *channel);

@@ -117,11 +117,17 @@ static leat_msg hand_over(const leat_loop *loop, leat_msg msg) {
     return leat_msg_of_bytebuf(fresh);
 }
 
+static leat_handler_counts *counts_of(const leat_ctx *ctx) {
+    return (ctx->flags & CTX_REMOVED) ? NULL : ctx->channel->places[ctx->position].counts;
+}
+
 /* In debug builds and with a ledger, every hop checks the contract, says who acts and marks the buffer as having come
  * by. */
 static void checked_read(leat_ctx *ctx, leat_msg msg) {
     leat_loop *loop = ctx->channel->loop;
     const char *before = act(loop, ctx->handler->name);
+    if (counts_of(ctx))
+        counts_of(ctx)->reads++;
     if (check_contract(ctx, msg, ctx->handler->reads, "was given what it does not read: a "))
         ctx->handler->read(ctx, hand_over(loop, msg));
     else
@@ -132,6 +138,8 @@ static void checked_read(leat_ctx *ctx, leat_msg msg) {
 static void checked_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
     leat_loop *loop = ctx->channel->loop;
     const char *before = act(loop, ctx->handler->name);
+    if (counts_of(ctx))
+        counts_of(ctx)->writes++;
     if (check_contract(ctx, msg, ctx->handler->takes, "was given what it does not take: a "))
         ctx->handler->write(ctx, hand_over(loop, msg), done);
     else
@@ -139,17 +147,17 @@ static void checked_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
     act(loop, before);
 }
 
-static bool checks_hops(const leat_loop *loop) {
+static bool checks_hops(const leat_channel *channel) {
 #ifdef NDEBUG
-    return loop->tracker != NULL;
+    return channel->loop->tracker || channel->options.count_handlers;
 #else
-    (void)loop;
+    (void)channel;
     return true;
 #endif
 }
 
 void leat_ctx_init(leat_ctx *ctx, leat_channel *channel, const leat_handler *handler) {
-    bool checked = checks_hops(channel->loop);
+    bool checked = checks_hops(channel);
     ctx->handler = handler;
     ctx->channel = channel;
     ctx->read = checked && handler->read ? checked_read : handler->read;

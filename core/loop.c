@@ -61,9 +61,23 @@ void leat_loop_enter(leat_loop *loop) {
     loop->stats.turns++;
 }
 
+static void measure(leat_loop *loop) {
+    uint64_t took = loop->ops->now(loop) - loop->now;
+    if (took > loop->stats.longest_turn)
+        loop->stats.longest_turn = took;
+}
+
 void leat_loop_leave(leat_loop *loop) {
-    if (--loop->depth == 0 && loop->dirty_first)
+    if (--loop->depth > 0)
+        return;
+    if (loop->dirty_first)
         end_turns(loop);
+    if (loop->measures)
+        measure(loop);
+}
+
+void leat_loop_measure_turns(leat_loop *loop, bool on) {
+    loop->measures = on;
 }
 
 void leat_loop_run_due(leat_loop *loop) {
@@ -146,5 +160,7 @@ void leat_loop_post(leat_loop *loop, leat_task *task) {
 }
 
 leat_loop_stats leat_loop_statistics(const leat_loop *loop) {
-    return loop->stats;
+    leat_loop_stats stats = loop->stats;
+    stats.tasks_waiting = leat_mailbox_has_tasks(loop->mailbox);
+    return stats;
 }

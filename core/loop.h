@@ -17,6 +17,8 @@ typedef struct leat_loop_stats {
     uint64_t tasks;         /**< posted tasks that ran */
     uint64_t timers;        /**< timers that ran */
     uint64_t channels;      /**< channels alive */
+    uint64_t longest_turn;  /**< nanoseconds, while leat_loop_measure_turns is on */
+    bool tasks_waiting;     /**< posted tasks wait */
 } leat_loop_stats;
 
 /**
@@ -45,6 +47,9 @@ LEAT_API leat_mailbox *leat_loop_mailbox(const leat_loop *loop);
 
 /** Posts a task to the loop, as leat_mailbox_post. Any thread, as long as the loop exists. */
 LEAT_API void leat_loop_post(leat_loop *loop, leat_task *task);
+
+/** Measures how long turns take from now on, or no more: two looks at the clock a turn. */
+LEAT_API void leat_loop_measure_turns(leat_loop *loop, bool on);
 
 /** Returns what the loop did so far. */
 LEAT_API leat_loop_stats leat_loop_statistics(const leat_loop *loop);

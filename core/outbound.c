@@ -1,6 +1,7 @@
 /** The outbound queue: entries that never move a message's index, gathered into as few writes as the transport allows.
  */
 #include "core/channel_internal.h"
+#include "core/probe_internal.h"
 
 #include <string.h>
 
@@ -218,6 +219,7 @@ static bool write_once(leat_channel *channel) {
     uint64_t bytes = 0;
     size_t count = gather(channel, channel->loop->spans, max, &bytes);
     int64_t taken = count > 0 ? transport->ops->writev(transport, channel->loop->spans, count) : 0;
+    LEAT_PROBE(written, channel, taken);
     if (taken < 0 && taken != LEAT_EAGAIN) {
         leat_channel_broke(channel, (int)taken);
         return false;

@@ -1,7 +1,6 @@
 /** Places: which handlers a channel has, in which order, and how that changes while it runs. */
 #include "core/channel_internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A handler that was added later stands in a block of its own, behind this. */
@@ -92,7 +91,7 @@ static void open_place(leat_channel *channel, uint32_t at, leat_ctx *ctx, const 
     channel_place *places = channel->places;
     shift_removed(channel, at, 1);
     memmove(&places[at + 1], &places[at], (channel->live + channel->removed - at) * sizeof *places);
-    places[at] = (channel_place){ctx, name};
+    places[at] = (channel_place){ctx, name, leat_channel_new_counts(channel)};
     channel->live++;
     leat_channel_resolve(channel);
 }
@@ -159,6 +158,7 @@ void leat_channel_reap(leat_channel *channel) {
             removed[kept++] = removed[i];
         } else {
             settle(removed[i].ctx);
+            leat_alloc_give(channel->loop->internal_alloc, removed[i].counts, sizeof(leat_handler_counts));
             free_own_block(removed[i].ctx);
         }
     }
@@ -256,21 +256,4 @@ int leat_channel_replace(leat_channel *channel, leat_ctx *old, const leat_stage 
     if (code == LEAT_OK)
         leat_ctx_remove(old);
     return code;
-}
-
-leat_ctx *leat_channel_find(leat_channel *channel, const char *name) {
-    for (uint32_t i = 1; i + 1 < channel->live; i++)
-        if (strcmp(channel->places[i].name, name) == 0)
-            return channel->places[i].ctx;
-    return NULL;
-}
-
-size_t leat_channel_dump(const leat_channel *channel, char *text, size_t size) {
-    size_t length = 0;
-    for (uint32_t i = 0; i < channel->live; i++) {
-        size_t room = length < size ? size - length : 0;
-        const char *name = channel->places[i].name;
-        length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s", i ? " | " : "", name);
-    }
-    return length;
 }

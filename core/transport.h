@@ -103,6 +103,7 @@ struct leat_loop {
     uint64_t now;
     unsigned depth;
     bool stopping;
+    bool measures;
     bool ending;
     leat_channel *dirty_first, *dirty_last;
     leat_channel *all;

@@ -3,6 +3,7 @@
  * `writable`; then closing; then freeing.
  */
 #include "core/channel_internal.h"
+#include "core/probe_internal.h"
 
 /* After so many rounds the other channels have their turn first. */
 enum { MOST_ROUNDS = 16 };
@@ -127,6 +128,7 @@ static void update_interest(leat_channel *channel) {
 }
 
 void leat_channel_end_turn(leat_channel *channel) {
+    LEAT_PROBE(turn, channel, channel->work);
     channel->loop->stats.channel_turns++;
     channel->flags |= CHANNEL_IN_TURN;
     run_rounds(channel);
