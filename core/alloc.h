@@ -100,6 +100,13 @@ LEAT_API void leat_tracking_alloc_actor(leat_tracking_alloc *tracking, const cha
 LEAT_API void leat_tracking_alloc_complain(leat_tracking_alloc *tracking, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** What the ledger tells of a live buffer: the handle, and who touched it last (NULL = nobody named). */
+typedef void (*leat_tracking_alloc_visit)(void *context, const void *buffer, const char *actor);
+
+/** Visits every live buffer, oldest first; `visit` must not make or release any. */
+LEAT_API void leat_tracking_alloc_each(const leat_tracking_alloc *tracking, leat_tracking_alloc_visit visit,
+                                       void *context);
+
 /** Returns how many buffers and other blocks are live. */
 LEAT_API size_t leat_tracking_alloc_live(const leat_tracking_alloc *tracking);
 

@@ -179,6 +179,8 @@ void leat_channel_run_completions(leat_channel *channel);
 int leat_timers_run(leat_loop *loop);
 void leat_timers_clean_up(leat_loop *loop);
 void leat_receive_clean_up(leat_loop *loop);
+/** Tells whether a buffer is one of the loop's own blocks. */
+bool leat_receive_owns(const leat_loop *loop, const void *buffer);
 leat_mailbox *leat_mailbox_new(leat_loop *loop);
 void leat_mailbox_run(leat_mailbox *mailbox, leat_loop *loop);
 void leat_mailbox_close(leat_mailbox *mailbox, leat_loop *loop);

@@ -127,8 +127,8 @@ LEAT_API void leat_embedded_link(leat_embedded *one, leat_embedded *other);
 
 /**
  * Ends the test: the peer ends its side, the channel closes. Returns 0, or how many things were left over: messages,
- * events, errors and bytes that the test did not take, bytes that handlers still held, buffers and blocks that leaked,
- * misuses. leat_embedded_report names them.
+ * events, errors and bytes that the test did not take, bytes that handlers still held, small slices that keep large
+ * blocks, buffers and blocks that leaked, misuses. leat_embedded_report names them.
  */
 LEAT_API size_t leat_embedded_finish(leat_embedded *embedded);
 

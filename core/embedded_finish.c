@@ -17,6 +17,26 @@ static void report(leat_embedded *embedded, const char *format, ...) {
         embedded->report_length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
+/* A handle that keeps more than four times its bytes alive, as leat_bytebuf_keep judges it. */
+static void report_pin(void *context, const void *buffer, const char *actor) {
+    leat_embedded *embedded = context;
+    uint64_t kept = leat_bytebuf_readable(buffer), storage = leat_bytebuf_storage_size(buffer);
+    if (leat_receive_owns(&embedded->loop->loop, buffer) || storage <= 4096 || storage / 4 <= kept)
+        return;
+    report(embedded, "%s keeps %llu bytes of a block of %llu beyond the turn: use leat_bytebuf_keep\n",
+           actor ? actor : "somebody", (unsigned long long)kept, (unsigned long long)storage);
+    embedded->pins++;
+}
+
+/* What the test itself has not taken yet is not held by a handler. */
+static size_t report_pins(leat_embedded *embedded) {
+    bool shared = embedded->loop->users > 1 || embedded->reads.count > 0 || embedded->pending.count > 0;
+    if (!embedded->tracker || shared || leat_channel_pending(embedded->channel) > 0)
+        return 0;
+    leat_tracking_alloc_each(embedded->tracker, report_pin, embedded);
+    return embedded->pins;
+}
+
 static size_t report_held(leat_embedded *embedded) {
     size_t found = 0;
     const leat_channel *channel = embedded->channel;
@@ -95,7 +115,7 @@ static size_t report_leaks(leat_embedded *embedded) {
 }
 
 size_t leat_embedded_finish(leat_embedded *embedded) {
-    size_t found = report_held(embedded) + report_bytes(embedded) + report_unread(embedded);
+    size_t found = report_pins(embedded) + report_held(embedded) + report_bytes(embedded) + report_unread(embedded);
     found += report_messages(embedded, &embedded->reads, "a message") + report_errors(embedded);
     found += report_messages(embedded, &embedded->events, "an event");
     end_channel(embedded);

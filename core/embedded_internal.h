@@ -51,6 +51,7 @@ struct leat_embedded {
     item_list reads, events; /* leat_msg */
     item_list errors;        /* int */
     size_t writable_count, read_done_count, eof_count;
+    size_t pins;
     bool lost; /* something could not be kept: no memory */
 
     item_list text;

@@ -97,6 +97,16 @@ leat_bytebuf *leat_loop_receive_take(leat_loop *loop, size_t length) {
     return split;
 }
 
+bool leat_receive_owns(const leat_loop *loop, const void *buffer) {
+    const leat_receive *receive = loop->receive;
+    if (!receive)
+        return false;
+    for (size_t i = 0; i < receive->lent_count; i++)
+        if (receive->lent[i] == buffer)
+            return true;
+    return receive->block == buffer;
+}
+
 void leat_receive_clean_up(leat_loop *loop) {
     leat_receive *receive = loop->receive;
     if (!receive)

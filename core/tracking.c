@@ -286,6 +286,16 @@ static void say_misuse(report *to, const misuse *seen) {
     say(to, "\n");
 }
 
+static const char *last_actor(const record *entry) {
+    return entry->touches > 0 ? entry->touched[(entry->touches - 1) % TOUCHES].actor : entry->made.actor;
+}
+
+void leat_tracking_alloc_each(const leat_tracking_alloc *tracking, leat_tracking_alloc_visit visit, void *context) {
+    for (record *entry = tracking->live.head.next; entry != &tracking->live.head; entry = entry->next)
+        if (entry->is_buffer && !entry->is_dead)
+            visit(context, block_of(entry), last_actor(entry));
+}
+
 void leat_tracking_alloc_complain(leat_tracking_alloc *tracking, const char *format, ...) {
     pthread_mutex_lock(&tracking->lock);
     tracking->misuse_count++;
