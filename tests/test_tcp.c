@@ -326,7 +326,7 @@ int main(void) {
                      (const TTest *const[]){what_comes_over_ipv4_goes_back,
                                             what_comes_over_ipv6_goes_back,
                                             a_name_is_listened_on_and_connected_to,
-                                      every_interface_takes_both_versions,
+                                            every_interface_takes_both_versions,
                                             a_channel_of_ours_talks_to_a_channel_of_ours,
                                             both_ends_know_each_others_address,
                                             mebibytes_arrive_whole_through_small_socket_buffers,

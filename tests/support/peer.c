@@ -31,6 +31,18 @@ int peer_connect(int version, uint16_t port) {
     return version == 6 ? connect_v6(port) : connect_v4(port);
 }
 
+int peer_deaf_listener(uint16_t *port) {
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, length), 0);
+    ck_assert_int_eq(listen(listener, 0), 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    *port = ntohs(address.sin_port);
+    return listener;
+}
+
 bool peer_has(int version) {
     if (version == 4)
         return true;

@@ -9,6 +9,9 @@
 /** Connects to a port of the loopback of that IP version; the descriptor, or -1. */
 int peer_connect(int version, uint16_t port);
 
+/** Listens on a free IPv4 port, with room for one connection, and never accepts: no later connect gets an answer. */
+int peer_deaf_listener(uint16_t *port);
+
 /** Tells whether this system has that IP version. */
 bool peer_has(int version);
 
