@@ -30,14 +30,18 @@ uint64_t leat_push_chunker_deadline(const leat_push_chunker *chunker, const leat
     return queue->count ? chunker->deadline : UINT64_MAX;
 }
 
+bool leat_push_chunker_is_full(const leat_push_chunker *chunker, const leat_push_queue *queue) {
+    return queue->count >= chunker->max_events || queue->bytes >= chunker->max_bytes;
+}
+
 bool leat_push_chunker_is_due(const leat_push_chunker *chunker, const leat_push_queue *queue, uint64_t now) {
-    return queue->count >= chunker->max_events || queue->bytes >= chunker->max_bytes ||
-           leat_push_chunker_deadline(chunker, queue) <= now;
+    return leat_push_chunker_is_full(chunker, queue) || leat_push_chunker_deadline(chunker, queue) <= now;
 }
 
 size_t leat_push_chunker_cut(leat_push_chunker *chunker, leat_push_queue *queue) {
     size_t count = 0;
-    for (uint64_t bytes = 0; queue->count && count < chunker->max_events && bytes < chunker->max_bytes; count++) {
+    for (uint64_t bytes = 0; queue->count && count < chunker->max_events && (count == 0 || bytes < chunker->max_bytes);
+         count++) {
         chunker->chunk[count] = leat_push_queue_take(queue);
         bytes += chunker->chunk[count]->bytes;
     }

@@ -30,6 +30,9 @@ LEAT_API void leat_push_chunker_added(leat_push_chunker *chunker, const leat_pus
 /** Returns when the next chunk is due; UINT64_MAX = the queue is empty. */
 LEAT_API uint64_t leat_push_chunker_deadline(const leat_push_chunker *chunker, const leat_push_queue *queue);
 
+/** Tells whether the queue fills a chunk. */
+LEAT_API bool leat_push_chunker_is_full(const leat_push_chunker *chunker, const leat_push_queue *queue);
+
 /** Tells whether a chunk is due at `now`: it is full, or old enough. */
 LEAT_API bool leat_push_chunker_is_due(const leat_push_chunker *chunker, const leat_push_queue *queue, uint64_t now);
 

@@ -1,7 +1,19 @@
 #include "handlers/push/event.h"
 
+/* In one piece, for codecs; and not a small part of a large block, since events outlive the turn. */
+static bool make_durable(leat_bytebuf **payload, leat_alloc *alloc) {
+    if (leat_bytebuf_data(*payload) || leat_bytebuf_readable(*payload) == 0)
+        return leat_bytebuf_keep(payload) == 0;
+    leat_bytebuf *copy = leat_bytebuf_copy(*payload, alloc);
+    leat_bytebuf_release(*payload);
+    *payload = copy;
+    return copy != NULL;
+}
+
 leat_push_event *leat_push_event_new(leat_alloc *alloc, leat_bytebuf *payload) {
-    leat_push_event *event = payload ? leat_alloc_take_zeroed(alloc, sizeof *event) : NULL;
+    leat_push_event *event = NULL;
+    if (payload && make_durable(&payload, alloc))
+        event = leat_alloc_take_zeroed(alloc, sizeof *event);
     if (!event) {
         leat_bytebuf_release(payload);
         return NULL;

@@ -13,7 +13,7 @@ enum { LEAT_PUSH_CODECS = 4 };
 /** An event. Read its `id`, `payload` and `bytes`; the rest belongs to the server it is offered to. */
 typedef struct leat_push_event {
     leat_task task;
-    void *poster;
+    void *server;
     uint64_t id;           /**< given by the server when it accepts the event: 1, 2, 3 ...; 0 = none */
     leat_bytebuf *payload; /**< never changed again */
     uint64_t bytes;        /**< of the payload */
