@@ -1,0 +1,76 @@
+# For the scripts of this folder: starts leat-push on free ports, stops it, and says what is wrong.
+set -u
+program=$1
+programs=$2
+scratch=$(mktemp -d)
+server=
+
+give_up() {
+    echo "FAILED: $*"
+    [ -f "$scratch/out" ] && sed 's/^/  leat-push: /' "$scratch/out" "$scratch/err"
+    exit 1
+}
+
+end() {
+    local running
+    running=$(jobs -p)
+    [ -z "$running" ] || kill -KILL $running 2>/dev/null
+    rm -rf "$scratch"
+}
+trap end EXIT
+
+needs() {
+    command -v "$1" >/dev/null || {
+        echo "skipped: there is no $1"
+        exit 77
+    }
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+    local rounds=$(($1 * 20))
+    shift
+    until "$@"; do
+        rounds=$((rounds - 1))
+        [ $rounds -gt 0 ] || return 1
+        sleep 0.05
+    done
+}
+
+is_up() { grep -q '  tcp' "$scratch/out"; }
+
+# start_server OPTION...: sets $server, $page, $events, $tcp. What is written to descriptor 9 is its standard input,
+# which never ends.
+start_server() {
+    : >"$scratch/out"
+    rm -f "$scratch/input"
+    mkfifo "$scratch/input"
+    exec 9<>"$scratch/input"
+    "$program" --http 127.0.0.1:0 --tcp 127.0.0.1:0 "$@" >"$scratch/out" 2>"$scratch/err" <"$scratch/input" 9>&- &
+    server=$!
+    wait_for 20 is_up || give_up "leat-push does not start"
+    page=$(awk '$1 == "page" { print $2 }' "$scratch/out")
+    events=$(awk '$1 == "events" { print $2 }' "$scratch/out")
+    tcp=$(awk '$1 == "tcp" { print $2 }' "$scratch/out")
+}
+
+# stop_server: as Ctrl-C does; it must end with code 0 and exact ledgers.
+stop_server() {
+    kill -INT "$server"
+    await_server
+}
+
+await_server() {
+    wait "$server"
+    local code=$?
+    server=
+    [ $code -eq 0 ] || give_up "leat-push ended with code $code"
+    grep -q 'ledgers: exact' "$scratch/out" || give_up "the ledgers are not exact"
+    sed 's/^/  /' "$scratch/out"
+}
+
+# expect WHAT EXPECTED ACTUAL
+expect() {
+    [ "$2" = "$3" ] || give_up "$1: expected '$2', got '$3'"
+    echo "fine: $1"
+}

@@ -1,0 +1,17 @@
+# Standard input is read no faster than listeners follow: they get every line.
+. "$(dirname "$0")/lib.sh"
+needs curl
+
+has_greeting() { grep -q '^:ok' "$scratch/a" && grep -q '^:ok' "$scratch/b"; }
+lines=100000
+start_server --source stdin
+curl -sN "$events" >"$scratch/a" &
+curl -sN "$events" >"$scratch/b" &
+wait_for 10 has_greeting || give_up "no streams"
+seq $lines >&9
+all_came() { [ "$(grep -c '^data: ' "$scratch/$1")" -eq $lines ]; }
+wait_for 60 all_came a && wait_for 60 all_came b || give_up "lines are missing: $(tail -2 "$scratch/a")"
+stop_server
+wait
+expect "the lines" "$(seq $lines | cksum)" "$(sed -n 's/^data: //p' "$scratch/a" | cksum)"
+expect "the same for the other" "$(seq $lines | cksum)" "$(sed -n 's/^data: //p' "$scratch/b" | cksum)"
