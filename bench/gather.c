@@ -29,7 +29,8 @@ typedef struct batch_state {
     leat_alloc *alloc;
     batch_work work;
     part events[MOST_EVENTS];
-    uint8_t *block; /* reused by the arm `copy`, sized beforehand */
+    leat_bytebuf *buffers[MOST_EVENTS]; /* of these events */
+    uint8_t *block;                     /* reused by the arm `copy`, sized beforehand */
     size_t block_size;
     leat_span spans[MOST_SPANS]; /* what a gathering write would be given */
     size_t length;               /* of the last batch */
@@ -62,6 +63,7 @@ static bool make_events(batch_state *state) {
         if (!event)
             return false;
         state->events[i] = (part){{leat_bytebuf_data(event), state->work.size}, event};
+        state->buffers[i] = event;
     }
     return true;
 }
@@ -109,16 +111,11 @@ static void output_spans(batch_state *state, size_t count, bench_output *out) {
 /* The arm `auto`: leat_gather decides what to copy. */
 static void gather_pieces(leat_gather *gather, const batch_state *state) {
     if (!state->work.delimited) {
-        for (size_t i = 0; i < state->work.events; i++)
-            leat_gather_add_shared(gather, state->events[i].owner);
+        leat_gather_add_shared_list(gather, state->buffers, state->work.events);
         return;
     }
     leat_gather_add_static(gather, PREFIX, PREFIX_LENGTH);
-    leat_gather_add_shared(gather, state->events[0].owner);
-    for (size_t i = 1; i < state->work.events; i++) {
-        leat_gather_add_static(gather, BETWEEN, BETWEEN_LENGTH);
-        leat_gather_add_shared(gather, state->events[i].owner);
-    }
+    leat_gather_add_joined(gather, state->buffers, state->work.events, BETWEEN, BETWEEN_LENGTH);
     leat_gather_add_static(gather, SUFFIX, SUFFIX_LENGTH);
 }
 
@@ -127,7 +124,6 @@ static leat_bytebuf *gathered(const batch_state *state) {
     leat_gather_init(&gather, state->alloc, LEAT_GATHER_AUTO, (uint32_t)part_count(&state->work));
     gather_pieces(&gather, state);
     leat_bytebuf *batch = leat_gather_finish(&gather);
-    leat_gather_clean_up(&gather);
     bench_need(batch);
     return batch;
 }

@@ -17,12 +17,11 @@ static void *allocate_unpooled(leat_alloc *alloc, size_t size, size_t *usable) {
     (void)alloc;
     if (size > SIZE_MAX / 2)
         return NULL;
-    size_t rounded = (size + 15) & ~(size_t)15;
-    if (rounded == 0)
-        rounded = 16;
-    if (has_jemalloc())
+    size_t rounded = size > 0 ? (size + 15) & ~(size_t)15 : 16;
+    bool jemalloc = has_jemalloc();
+    if (jemalloc)
         rounded = nallocx(rounded, 0);
-    void *block = has_jemalloc() ? mallocx(rounded, 0) : malloc(rounded);
+    void *block = jemalloc ? mallocx(rounded, 0) : malloc(rounded);
     if (block && usable)
         *usable = rounded;
     return block;

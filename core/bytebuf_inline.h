@@ -15,13 +15,18 @@ LEAT_INLINE bool leat_bytebuf_has_flag(const leat_bytebuf *buf, uint8_t flag) {
     return (__atomic_load_n(&buf->flags, __ATOMIC_RELAXED) & flag) != 0;
 }
 
-LEAT_INLINE leat_bytebuf *leat_bytebuf_retain_at(leat_bytebuf *buf, const char *where) {
-    if (leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_NOTED))
-        return leat_bytebuf_retain_noted(buf, where);
+/** Adds a reference to a buffer without a ledger. */
+LEAT_INLINE void leat_bytebuf_retain_quietly(leat_bytebuf *buf) {
     if (leat_bytebuf_is_sole(buf)) /* nobody else can count at the same time */
         __atomic_store_n(&buf->refs, 2, __ATOMIC_RELAXED);
     else
         __atomic_fetch_add(&buf->refs, 1, __ATOMIC_RELAXED);
+}
+
+LEAT_INLINE leat_bytebuf *leat_bytebuf_retain_at(leat_bytebuf *buf, const char *where) {
+    if (leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_NOTED))
+        return leat_bytebuf_retain_noted(buf, where);
+    leat_bytebuf_retain_quietly(buf);
     return buf;
 }
 

@@ -59,8 +59,9 @@ static void give_slots(leat_composite *composite) {
 
 void leat_composite_end_life(leat_composite *composite) {
     leat_bytebuf *hot = &composite->handle.hot;
-    for (uint32_t i = 0; i < composite->count; i++)
-        leat_bytebuf_release(leat_component_of(composite, i)->owner);
+    const leat_component *component = leat_component_of(composite, 0), *stop = component + composite->count;
+    for (; component < stop; component++)
+        leat_bytebuf_release(component->owner);
     leat_bytebuf_release(composite->tail_owner);
     give_slots(composite);
     __atomic_store_n(&hot->refs, 0, __ATOMIC_RELAXED);

@@ -1,19 +1,99 @@
-#include "core/gather.h"
+#include "core/gather_internal.h"
 
-#include "core/composite_internal.h"
-
-#include <string.h>
-
-#define SMALL_STATIC 256 /* static pieces up to here are copied to become one span with a neighbour */
 #define INLINE_PER_PIECE 8
 #define MOST_INLINE 1024
 #define MOST_GUESSED 65536
 
+static uint64_t refer_from(leat_gather_mode mode) {
+    if (mode == LEAT_GATHER_COPY)
+        return UINT64_MAX;
+    return mode == LEAT_GATHER_AUTO ? LEAT_GATHER_THRESHOLD : 1;
+}
+
 void leat_gather_init(leat_gather *gather, leat_alloc *alloc, leat_gather_mode mode, uint32_t expected_pieces) {
-    *gather = (leat_gather){.alloc = alloc, .mode = (uint8_t)mode, .expected = expected_pieces};
+    *gather = (leat_gather){
+        .alloc = alloc, .mode = (uint8_t)mode, .expected = expected_pieces, .refer_from = refer_from(mode)};
+}
+
+/* ---- runs ---- */
+
+static void open_slots(leat_gather *gather) {
+    leat_composite *composite = gather->composite;
+    gather->slot = leat_component_of(composite, composite->count);
+    gather->slots_end = composite->slots + composite->slot_count;
+    gather->length = composite->handle.hot.writer;
+}
+
+static void open_room(leat_gather *gather) {
+    gather->room = gather->staging->bytes + gather->staging->writer;
+    gather->room_end = gather->staging->bytes + gather->staging->end;
+}
+
+/* A run of references begins with a buffer, so a last slot without owner is a static piece: it waits for its neighbour
+   again. */
+static void shut_slots(leat_gather *gather) {
+    leat_composite *composite = gather->composite;
+    const leat_component *last = gather->slot - 1;
+    if (!last->owner) {
+        gather->static_bytes = last->bytes;
+        gather->static_length = (size_t)(last->end - last[-1].end);
+        gather->length = last[-1].end;
+        gather->slot--;
+    }
+    composite->count = (uint32_t)(gather->slot - leat_component_of(composite, 0));
+    composite->handle.hot.writer = composite->handle.hot.write_limit = gather->length;
+}
+
+/* Ends a run: the composite and the staging know what is in them. Everything that is not part of a run begins so. */
+static void shut(leat_gather *gather) {
+    if (gather->slot)
+        shut_slots(gather);
+    if (gather->room)
+        gather->staging->writer = (uint64_t)(gather->room - gather->staging->bytes);
+    leat_count_copied(gather->alloc, gather->copied);
+    gather->copied = 0;
+    gather->slot = gather->slots_end = NULL;
+    gather->room = gather->room_end = NULL;
+}
+
+/* Takes the buffer over if it goes on with a run of references. */
+static inline bool refers_on(leat_gather *gather, leat_bytebuf *buf) {
+    uint64_t n = leat_bytebuf_readable(buf);
+    if (gather->slot == gather->slots_end || n < gather->refer_from || !leat_gather_is_simple(buf))
+        return false;
+    gather->length += n;
+    *gather->slot++ = (leat_component){buf->bytes + buf->reader, gather->length, buf};
+    return true;
+}
+
+/* Refers to a static piece if it goes on with a run of references and its neighbour is none. */
+static inline bool refers_on_static(leat_gather *gather, const void *bytes, size_t n) {
+    if (gather->slot == gather->slots_end || n == 0 || !gather->slot[-1].owner)
+        return false;
+    gather->length += n;
+    *gather->slot++ = (leat_component){bytes, gather->length, NULL};
+    return true;
+}
+
+/* Copies at least one byte if that goes on with a run of copies and fits. */
+static inline bool copies_on(leat_gather *gather, const void *bytes, uint64_t n) {
+    if (n - 1 >= (uint64_t)(gather->room_end - gather->room))
+        return false;
+    memcpy(gather->room, bytes, (size_t)n);
+    gather->room += n;
+    return true;
+}
+
+static inline bool copies_on_buffer(leat_gather *gather, const leat_bytebuf *buf) {
+    uint64_t n = leat_bytebuf_readable(buf);
+    if (n >= gather->refer_from || !leat_gather_is_simple(buf) || !copies_on(gather, buf->bytes + buf->reader, n))
+        return false;
+    gather->copied += n;
+    return true;
 }
 
 static void fail(leat_gather *gather, int status) {
+    shut(gather);
     if (gather->error == 0)
         gather->error = status;
 }
@@ -50,14 +130,14 @@ static void copy_buffer(leat_gather *gather, const leat_bytebuf *buf) {
     leat_count_copied(gather->alloc, leat_bytebuf_readable(buf));
 }
 
+static void begin_copies(leat_gather *gather) {
+    if (gather->staging && gather->static_length == 0)
+        open_room(gather);
+}
+
 /* Says whether the piece before was copied, so that another copy joins its span for free. */
 static bool copied_last(const leat_gather *gather) {
     return gather->composite ? gather->composite->tail_open : gather->staging != NULL;
-}
-
-/* Says whether a static piece is better copied than referred to when what is beside it is copied. */
-static bool joins_copies(const leat_gather *gather, size_t n) {
-    return gather->mode == LEAT_GATHER_COPY || n <= SMALL_STATIC;
 }
 
 /* ---- referring ---- */
@@ -100,6 +180,11 @@ static void place_static(leat_gather *gather) {
     gather->static_length = 0;
 }
 
+static void begin_references(leat_gather *gather, leat_composite *composite, leat_bytebuf *buf) {
+    leat_composite_push(composite, buf->bytes + buf->reader, leat_bytebuf_readable(buf), buf);
+    open_slots(gather);
+}
+
 /* Takes the buffer over. */
 static void place_buffer(leat_gather *gather, leat_bytebuf *buf) {
     if (gather->static_length > 0)
@@ -110,21 +195,17 @@ static void place_buffer(leat_gather *gather, leat_bytebuf *buf) {
     else if (leat_bytebuf_is_composite(buf))
         fail(gather, leat_composite_add(composite, buf));
     else
-        leat_composite_push(composite, buf->bytes + buf->reader, leat_bytebuf_readable(buf), buf);
+        begin_references(gather, composite, buf);
 }
 
 /* ---- pieces ---- */
-
-static bool is_copied(const leat_gather *gather, uint64_t n) {
-    return gather->mode == LEAT_GATHER_COPY || (gather->mode == LEAT_GATHER_AUTO && n < LEAT_GATHER_THRESHOLD);
-}
 
 /* `n` bytes are about to be copied behind the static piece that waits: a small one joins them. */
 static void settle_static_before_copy(leat_gather *gather, uint64_t n) {
     size_t length = gather->static_length;
     if (length == 0)
         return;
-    if (!joins_copies(gather, length)) {
+    if (!leat_gather_joins_copies(gather, length)) {
         place_static(gather);
         return;
     }
@@ -134,37 +215,41 @@ static void settle_static_before_copy(leat_gather *gather, uint64_t n) {
 }
 
 static bool takes(leat_gather *gather, const leat_bytebuf *buf) {
+    shut(gather);
     if (!buf)
         fail(gather, LEAT_EINVAL);
     return gather->error == 0 && leat_bytebuf_readable(buf) > 0;
 }
 
 static bool takes_by_copy(leat_gather *gather, const leat_bytebuf *buf) {
-    if (!is_copied(gather, leat_bytebuf_readable(buf)))
+    if (leat_bytebuf_readable(buf) >= gather->refer_from)
         return false;
     settle_static_before_copy(gather, leat_bytebuf_readable(buf));
     copy_buffer(gather, buf);
+    begin_copies(gather);
     return true;
 }
 
-void leat_gather_add(leat_gather *gather, leat_bytebuf *buf) {
+__attribute__((noinline)) static void add_slowly(leat_gather *gather, leat_bytebuf *buf) {
     if (!takes(gather, buf) || takes_by_copy(gather, buf))
         leat_bytebuf_release(buf);
     else
         place_buffer(gather, buf);
 }
 
-void leat_gather_add_shared(leat_gather *gather, leat_bytebuf *buf) {
+__attribute__((noinline)) static void add_shared_slowly(leat_gather *gather, leat_bytebuf *buf) {
     if (takes(gather, buf) && !takes_by_copy(gather, buf))
         place_buffer(gather, leat_bytebuf_retain(buf));
 }
 
-void leat_gather_add_bytes(leat_gather *gather, const void *bytes, size_t n) {
+static void add_bytes_slowly(leat_gather *gather, const void *bytes, size_t n) {
+    shut(gather);
     if (gather->error != 0 || n == 0)
         return;
     settle_static_before_copy(gather, n);
     copy_bytes(gather, bytes, n);
     leat_count_copied(gather->alloc, n);
+    begin_copies(gather);
 }
 
 static void wait_for_neighbour(leat_gather *gather, const void *bytes, size_t n) {
@@ -178,24 +263,52 @@ static void merge_static(leat_gather *gather, const void *bytes, size_t n) {
         gather->static_length += n;
         return;
     }
-    if (joins_copies(gather, gather->static_length) && joins_copies(gather, n)) {
+    if (leat_gather_joins_copies(gather, gather->static_length) && leat_gather_joins_copies(gather, n)) {
         settle_static_before_copy(gather, n);
         copy_bytes(gather, bytes, n);
+        begin_copies(gather);
         return;
     }
     place_static(gather);
     wait_for_neighbour(gather, bytes, n);
 }
 
-void leat_gather_add_static(leat_gather *gather, const void *bytes, size_t n) {
+__attribute__((noinline)) static void add_static_slowly(leat_gather *gather, const void *bytes, size_t n) {
+    shut(gather);
     if (gather->error != 0 || n == 0)
         return;
-    if (gather->static_length > 0)
+    if (gather->static_length > 0) {
         merge_static(gather, bytes, n);
-    else if (copied_last(gather) && joins_copies(gather, n))
+    } else if (copied_last(gather) && leat_gather_joins_copies(gather, n)) {
         copy_bytes(gather, bytes, n);
-    else
+        begin_copies(gather);
+    } else {
         wait_for_neighbour(gather, bytes, n);
+    }
+}
+
+void leat_gather_add(leat_gather *gather, leat_bytebuf *buf) {
+    if (!buf || !refers_on(gather, buf))
+        add_slowly(gather, buf);
+}
+
+void leat_gather_add_shared(leat_gather *gather, leat_bytebuf *buf) {
+    if (buf && refers_on(gather, buf))
+        leat_bytebuf_retain_quietly(buf);
+    else if (!buf || !copies_on_buffer(gather, buf))
+        add_shared_slowly(gather, buf);
+}
+
+void leat_gather_add_bytes(leat_gather *gather, const void *bytes, size_t n) {
+    if (copies_on(gather, bytes, n))
+        gather->copied += n;
+    else
+        add_bytes_slowly(gather, bytes, n);
+}
+
+void leat_gather_add_static(leat_gather *gather, const void *bytes, size_t n) {
+    if (!refers_on_static(gather, bytes, n) && (!leat_gather_joins_copies(gather, n) || !copies_on(gather, bytes, n)))
+        add_static_slowly(gather, bytes, n);
 }
 
 /* ---- the end ---- */
@@ -214,6 +327,7 @@ static leat_bytebuf *detach(leat_gather *gather) {
 }
 
 leat_bytebuf *leat_gather_finish(leat_gather *gather) {
+    shut(gather);
     if (gather->error == 0 && gather->static_length > 0 && gather->mode == LEAT_GATHER_COPY)
         settle_static_before_copy(gather, 0);
     else if (gather->error == 0 && gather->static_length > 0)
@@ -225,6 +339,7 @@ leat_bytebuf *leat_gather_finish(leat_gather *gather) {
 }
 
 void leat_gather_clean_up(leat_gather *gather) {
+    shut(gather);
     leat_bytebuf_release(leat_composite_buffer(gather->composite));
     leat_bytebuf_release(gather->staging);
     gather->composite = NULL;

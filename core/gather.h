@@ -25,13 +25,22 @@ typedef enum leat_gather_mode {
     LEAT_GATHER_WRAP  /**< refers to every buffer */
 } leat_gather_mode;
 
+struct leat_component;
+
 /** A gather in progress. Embed it or keep it on the stack; `error` may be read, the rest is its own. */
 typedef struct leat_gather {
     leat_alloc *alloc;
-    leat_composite *composite;   /**< once something is referred to */
-    leat_bytebuf *staging;       /**< while everything is copied */
-    const uint8_t *static_bytes; /**< a static piece not yet placed, to be merged with its neighbour */
-    size_t static_length;
+    leat_composite *composite;        /**< once something is referred to */
+    leat_bytebuf *staging;            /**< while everything is copied */
+    const uint8_t *static_bytes;      /**< a static piece not yet placed, to be merged with its neighbour */
+    size_t static_length;             /**< of that */
+    struct leat_component *slot;      /**< while references follow each other: the composite's next free slot */
+    struct leat_component *slots_end; /**< behind the last one */
+    uint64_t length;                  /**< bytes in the slots so far */
+    uint8_t *room;                    /**< while copies follow each other: the next free byte of the staging */
+    uint8_t *room_end;                /**< behind the last one */
+    uint64_t copied;                  /**< payload bytes copied and not yet counted */
+    uint64_t refer_from;              /**< pieces of at least so many bytes are referred to */
     uint32_t expected;
     uint8_t mode;
     int error; /**< 0, or the first error */
@@ -46,6 +55,16 @@ LEAT_API void leat_gather_add(leat_gather *gather, leat_bytebuf *buf);
 
 /** Adds the readable bytes of `buf`, which stays the caller's: retained only if it is referred to. */
 LEAT_API void leat_gather_add_shared(leat_gather *gather, leat_bytebuf *buf);
+
+/** Adds `n` buffers as leat_gather_add_shared does, in one go. */
+LEAT_API void leat_gather_add_shared_list(leat_gather *gather, leat_bytebuf *const *bufs, size_t n);
+
+/**
+ * Adds `n` buffers as leat_gather_add_shared does, and between each two of them the `length` bytes at `between` as
+ * leat_gather_add_static does: how delimited events leave.
+ */
+LEAT_API void leat_gather_add_joined(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, const void *between,
+                                     size_t length);
 
 /**
  * Adds bytes that outlive every handle and never change. Neighbouring ones leave as one span: for free when they are

@@ -83,7 +83,7 @@ static void make_static(model *of, slot *to) {
 }
 
 static void write_some(model *of, slot *to) {
-    uint8_t bytes[1000];
+    uint8_t bytes[1000] = {0};
     size_t n = random_bytes(of, bytes);
     if (leat_bytebuf_write_bytes(to->buf, bytes, n))
         put_behind(to, bytes, n);

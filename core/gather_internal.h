@@ -1,0 +1,27 @@
+/** The inside of a gather, for its two sources only. Not installed. */
+#ifndef LEAT_CORE_GATHER_INTERNAL_H
+#define LEAT_CORE_GATHER_INTERNAL_H
+
+#include "core/composite_internal.h"
+#include "core/gather.h"
+
+#include <string.h>
+
+#define LEAT_GATHER_SMALL_STATIC 256 /* static pieces up to here are copied to become one span with a neighbour */
+
+/*
+ * Runs: as long as pieces of one kind follow each other, a slot or room for each is all they need. A run is open while
+ * `slot` or `room` is set; it begins with a piece that was added without it.
+ */
+
+/* Says whether a buffer may be part of a run: it is plain, and no ledger wants to hear of it. */
+static inline bool leat_gather_is_simple(const leat_bytebuf *buf) {
+    return !leat_bytebuf_is_composite(buf) && !leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_NOTED);
+}
+
+/* Says whether a static piece is better copied than referred to when what is beside it is copied. */
+static inline bool leat_gather_joins_copies(const leat_gather *gather, size_t n) {
+    return gather->mode == LEAT_GATHER_COPY || n <= LEAT_GATHER_SMALL_STATIC;
+}
+
+#endif
