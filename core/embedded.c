@@ -235,10 +235,14 @@ void leat_embedded_close(leat_embedded *embedded) {
     leat_virtual_loop_settle(embedded->loop);
 }
 
+/* Nothing written: there is no block to point into. */
+static const void *bytes_of(const item_list *list) {
+    return list->count > 0 ? (const void *)(list->items + list->first) : "";
+}
+
 leat_bytebuf *leat_embedded_take_written(leat_embedded *embedded) {
     item_list *written = &embedded->written;
-    leat_bytebuf *buf =
-        leat_bytebuf_from_bytes(leat_embedded_alloc(embedded), written->items + written->first, written->count);
+    leat_bytebuf *buf = leat_bytebuf_from_bytes(leat_embedded_alloc(embedded), bytes_of(written), written->count);
     if (buf)
         written->first = written->count = 0;
     return buf;
@@ -254,7 +258,7 @@ static const char *as_text(leat_embedded *embedded, const void *bytes, size_t le
 
 const char *leat_embedded_written_text(leat_embedded *embedded) {
     item_list *written = &embedded->written;
-    const char *text = as_text(embedded, written->items + written->first, written->count);
+    const char *text = as_text(embedded, bytes_of(written), written->count);
     if (text)
         written->first = written->count = 0;
     return text;
