@@ -102,12 +102,14 @@ static leat_channel *lay_out(leat_loop *loop, leat_pipeline *pipeline, const lea
     channel->live = channel->room = count + 2;
     channel->head = (leat_ctx *)(void *)(base + align_to_line(sizeof *channel + (count + 2) * sizeof(channel_place)));
     channel->tail = channel->head + 1;
+    /* The ends are there from the beginning; a handler sees nothing before it was added. */
     place(channel, 0, channel->head, &leat_head_handler, leat_head_handler.name);
     for (uint32_t i = 0; i < count; i++) {
         const pipeline_stage *stage = &pipeline->stages[i];
         place(channel, i + 1, (leat_ctx *)(void *)(base + stage->offset), stage->handler, stage->name);
     }
     place(channel, count + 1, channel->tail, &leat_tail_handler, leat_tail_handler.name);
+    channel->head->flags = channel->tail->flags = CTX_ENTERED;
     leat_channel_resolve(channel);
     return channel;
 }
@@ -148,6 +150,21 @@ static int enter_all(leat_channel *channel) {
     return LEAT_OK;
 }
 
+/* A handler may close or fail in `added`: then the channel ends before it ever sees its transport. */
+static int begin(leat_channel *channel) {
+    leat_loop *loop = channel->loop;
+    leat_channel_retain(channel);
+    leat_loop_enter(loop);
+    int code = enter_all(channel);
+    if (code != LEAT_OK)
+        leat_channel_end(channel);
+    leat_loop_leave(loop);
+    if (code == LEAT_OK && channel_has(channel, CHANNEL_ENDED))
+        code = channel->error ? channel->error : LEAT_ECLOSED;
+    leat_channel_release(channel);
+    return code;
+}
+
 int leat_channel_new(leat_loop *loop, leat_pipeline *pipeline, leat_transport *transport,
                      const leat_channel_options *options, leat_channel **created) {
     leat_assert_thread(loop);
@@ -159,20 +176,15 @@ int leat_channel_new(leat_loop *loop, leat_pipeline *pipeline, leat_transport *t
         return LEAT_ENOMEM;
     channel->demand = channel->options.manual_read ? 0 : UINT64_MAX;
     channel->close_timer.fn = close_timed_out;
-    channel->transport = transport;
-    transport->channel = channel;
     link_to_loop(channel);
     LEAT_PROBE(channel_new, channel, pipeline->count);
-    leat_loop_enter(loop);
-    int code = enter_all(channel);
-    if (code == LEAT_OK)
-        *created = channel;
-    if (code != LEAT_OK) {
-        channel->transport = NULL;
-        leat_channel_end(channel);
-    }
-    leat_loop_leave(loop);
-    return code;
+    int code = begin(channel);
+    if (code != LEAT_OK)
+        return code;
+    channel->transport = transport;
+    transport->channel = channel;
+    *created = channel;
+    return LEAT_OK;
 }
 
 void leat_channel_end(leat_channel *channel) {
@@ -364,7 +376,7 @@ int leat_channel_error(const leat_channel *channel) {
 /* ---- what the transport reports ---- */
 
 void leat_channel_connected(leat_channel *channel) {
-    if (channel_has(channel, CHANNEL_ACTIVE | CHANNEL_ENDED))
+    if (channel_has(channel, CHANNEL_ACTIVE | CHANNEL_CLOSING | CHANNEL_ABORTED | CHANNEL_ENDED))
         return;
     channel->flags |= CHANNEL_ACTIVE;
     channel->last_read = channel->last_written = channel->loop->now;

@@ -16,11 +16,11 @@ static const char *act(leat_loop *loop, const char *name) {
     return before;
 }
 
-/* Runs an inbound entry at the next handler that has it; the tail has every one. */
+/* Runs an inbound entry at the next handler that has it and was added; the tail has every one. */
 #define FIRE(ctx, entry, ...)                                                                                          \
     do {                                                                                                               \
         const channel_place *place = place_after(ctx);                                                                 \
-        while (!place->ctx->handler->entry)                                                                            \
+        while (!place->ctx->handler->entry || !(place->ctx->flags & CTX_ENTERED))                                      \
             place++;                                                                                                   \
         leat_ctx *next = place->ctx;                                                                                   \
         leat_loop *loop = next->channel->loop;                                                                         \
@@ -29,11 +29,11 @@ static const char *act(leat_loop *loop, const char *name) {
         act(loop, before);                                                                                             \
     } while (0)
 
-/* Runs an outbound entry at the next handler towards the transport that has it; the head has every one. */
+/* The same towards the transport; the head has every outbound entry. */
 #define PASS_OUT(ctx, entry)                                                                                           \
     do {                                                                                                               \
         const channel_place *place = &(ctx)->channel->places[(ctx)->position] - 1;                                     \
-        while (!place->ctx->handler->entry)                                                                            \
+        while (!place->ctx->handler->entry || !(place->ctx->flags & CTX_ENTERED))                                      \
             place--;                                                                                                   \
         leat_ctx *next = place->ctx;                                                                                   \
         leat_loop *loop = next->channel->loop;                                                                         \
@@ -168,6 +168,7 @@ int leat_ctx_enter(leat_ctx *ctx, const void *config) {
     leat_loop *loop = ctx->channel->loop;
     const char *before = act(loop, ctx->handler->name);
     ctx->flags |= CTX_ENTERED;
+    leat_channel_resolve(ctx->channel);
     int code = ctx->handler->added ? ctx->handler->added(ctx, config) : LEAT_OK;
     if (code != LEAT_OK)
         ctx->flags &= (uint16_t)~CTX_ENTERED;

@@ -16,6 +16,8 @@ static void resolve_reads(leat_channel *channel) {
         leat_ctx *ctx = channel->places[i].ctx;
         ctx->next_read = next;
         ctx->flags &= (uint16_t)~CTX_INNERMOST;
+        if (!(ctx->flags & CTX_ENTERED))
+            continue;
         if (ctx->handler->read)
             next = ctx;
         if (ctx->handler->decodes && !innermost)
@@ -31,7 +33,7 @@ static void resolve_writes(leat_channel *channel) {
     for (uint32_t i = 1; i < channel->live; i++) {
         leat_ctx *ctx = channel->places[i].ctx;
         ctx->next_write = next;
-        if (ctx->handler->write)
+        if (ctx->handler->write && (ctx->flags & CTX_ENTERED))
             next = ctx;
     }
 }
@@ -41,10 +43,10 @@ static void resolve_removed(leat_channel *channel) {
     for (uint32_t i = 0; i < channel->removed; i++) {
         leat_ctx *ctx = channel->places[channel->live + i].ctx;
         const channel_place *up = &channel->places[ctx->position];
-        while (!up->ctx->handler->read)
+        while (!up->ctx->handler->read || !(up->ctx->flags & CTX_ENTERED))
             up++;
         const channel_place *down = &channel->places[ctx->position - 1];
-        while (!down->ctx->handler->write)
+        while (!down->ctx->handler->write || !(down->ctx->flags & CTX_ENTERED))
             down--;
         ctx->next_read = up->ctx;
         ctx->next_write = down->ctx;

@@ -2,8 +2,6 @@
 #include "core/embedded.h"
 #include "core/transport.h"
 #include "core/verify.h"
-#include "handlers/codec.h"
-#include "handlers/line.h"
 #include "tests/support/suite.h"
 
 #include <pthread.h>
@@ -74,10 +72,11 @@ static void pass(leat_ctx *ctx, leat_msg msg) {
 
 START_TEST(a_wrong_neighbour_is_refused_when_the_pipeline_is_built) {
     static const leat_handler adder = {.name = "adder", .reads = numbers, .read = pass};
-    const leat_stage stages[] = {{&leat_line}, {&adder}, {0}};
+    static const leat_handler splitter = {.name = "splitter", .reads = leat_only_bytebuf, .read = pass};
+    const leat_stage stages[] = {{&splitter}, {&adder}, {0}};
     leat_problem problem;
     ck_assert_ptr_null(leat_embedded_new_with(stages, NULL, &problem));
-    ck_assert_str_eq(problem.text, "line fires a ByteBuf, which adder does not read");
+    ck_assert_str_eq(problem.text, "the transport fires a ByteBuf, which adder does not read");
 }
 END_TEST
 
