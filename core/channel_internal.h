@@ -176,6 +176,7 @@ void leat_channel_complete(leat_channel *channel, leat_done *done, int status);
 void leat_channel_run_completions(leat_channel *channel);
 
 /* loop */
+void leat_loop_read_clock(leat_loop *loop);
 int leat_timers_run(leat_loop *loop);
 void leat_timers_clean_up(leat_loop *loop);
 void leat_receive_clean_up(leat_loop *loop);

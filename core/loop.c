@@ -51,13 +51,17 @@ static void end_turns(leat_loop *loop) {
     loop->depth--;
 }
 
+void leat_loop_read_clock(leat_loop *loop) {
+    uint64_t now = loop->ops->now(loop);
+    if (now > loop->now)
+        loop->now = now;
+}
+
 void leat_loop_enter(leat_loop *loop) {
     leat_assert_thread(loop);
     if (loop->depth++ > 0)
         return;
-    uint64_t now = loop->ops->now(loop);
-    if (now > loop->now)
-        loop->now = now;
+    leat_loop_read_clock(loop);
     loop->stats.turns++;
 }
 

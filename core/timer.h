@@ -21,8 +21,8 @@ struct leat_timer {
 };
 
 /**
- * Starts or re-starts a timer to run once, `delay_ms` milliseconds from the beginning of this turn; never early.
- * Returns 0, or LEAT_ENOMEM (then the timer is not running).
+ * Starts or re-starts a timer to run once, `delay_ms` milliseconds from the beginning of this turn (outside a turn:
+ * from now); never early. Returns 0, or LEAT_ENOMEM (then the timer is not running).
  */
 LEAT_API int leat_timer_start(leat_loop *loop, leat_timer *timer, uint64_t delay_ms);
 
