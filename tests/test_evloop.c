@@ -9,7 +9,10 @@
 
 enum { TIMERS = 20, POSTS = 20000, POSTERS = 2 };
 
+static size_t arrived, late;
+
 static leat_loop *new_loop(void) {
+    arrived = late = 0;
     leat_loop *loop = leat_evloop_new(leat_unpooled());
     ck_assert_ptr_nonnull(loop);
     return loop;
@@ -91,8 +94,6 @@ typedef struct poster {
     leat_mailbox *mailbox;
     leat_task tasks[POSTS];
 } poster;
-
-static size_t arrived, late;
 
 static void arrive(leat_task *task, int status) {
     (void)task;
@@ -243,6 +244,7 @@ END_TEST
 START_TEST(a_wrapped_loop_works_while_the_caller_runs_his_own) {
     struct ev_loop *ev = ev_loop_new(EVFLAG_AUTO);
     leat_loop *loop = leat_evloop_wrap(ev, leat_unpooled());
+    arrived = 0;
     ck_assert_ptr_eq(leat_evloop_native(loop), ev);
     alarm_clock alarm;
     size_t fired = 0;

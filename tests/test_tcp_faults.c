@@ -311,76 +311,6 @@ START_TEST(a_refused_call_of_listening_is_named_in_one_line) {
 }
 END_TEST
 
-static int try_to_connect(faults *calls, const char *address, tcp_fixture *self) {
-    leat_tcp_options options = {.pipeline = self->client_pipeline, .syscalls = &calls->table, .connect_timeout_ms = 20};
-    return leat_tcp_connect(self->loop, address, &options, NULL, NULL);
-}
-
-START_TEST(a_connect_refused_at_once_is_the_result) {
-    tcp_fixture self = {0};
-    faults calls;
-    faults_init(&calls);
-    tcp_open(&self, NULL);
-    faults_plan(&calls, CALL_CONNECT, -ENETUNREACH, 1);
-    ck_assert_int_eq(try_to_connect(&calls, "127.0.0.1:1", &self), -ENETUNREACH);
-    faults_plan(&calls, CALL_SOCKET, -EMFILE, 1);
-    ck_assert_int_eq(try_to_connect(&calls, "127.0.0.1:1", &self), -EMFILE);
-    ck_assert_uint_eq(self.client.active + self.client.removed, 0);
-    tcp_end(&self);
-}
-END_TEST
-
-START_TEST(a_connect_that_nobody_answers_times_out) {
-    tcp_fixture self = {0};
-    faults calls;
-    faults_init(&calls);
-    tcp_open(&self, NULL);
-    uint16_t port;
-    int listener = peer_deaf_listener(&port);
-    int only = peer_connect(4, port);
-    char target[32];
-    snprintf(target, sizeof target, "127.0.0.1:%u", port);
-    ck_assert_int_eq(try_to_connect(&calls, target, &self), 0);
-    run_until(self.loop, &self.client.removed, 1);
-    ck_assert_int_eq(self.client.error, LEAT_ETIMEDOUT);
-    ck_assert_uint_eq(self.client.active + self.client.inactives, 0);
-    close(only);
-    close(listener);
-    tcp_end(&self);
-}
-END_TEST
-
-START_TEST(an_interrupted_connect_goes_on) {
-    tcp_fixture self = {0};
-    faults calls;
-    faults_init(&calls);
-    tcp_open(&self, NULL);
-    leat_address address = leat_tcp_listener_address(self.listener);
-    char target[LEAT_ADDRESS_TEXT];
-    leat_address_format(&address, target, sizeof target);
-    faults_plan(&calls, CALL_CONNECT, -EINTR, 1);
-    ck_assert_int_eq(try_to_connect(&calls, target, &self), 0);
-    run_until(self.loop, &self.client.active, 1);
-    tcp_end(&self);
-}
-END_TEST
-
-START_TEST(the_next_address_is_tried_when_one_fails) {
-    tcp_fixture self = {0};
-    faults calls;
-    faults_init(&calls);
-    tcp_open(&self, NULL);
-    char target[32];
-    snprintf(target, sizeof target, "*:%u", leat_tcp_listener_port(self.listener));
-    /* "*" is [::], which nobody listens on, then 0.0.0.0, which reaches the listener. */
-    ck_assert_int_eq(try_to_connect(&calls, target, &self), 0);
-    run_until(self.loop, &self.client.active, 1);
-    ck_assert_uint_eq(calls.made[CALL_CONNECT], 2);
-    ck_assert_uint_eq(calls.made[CALL_CLOSE], 1);
-    tcp_end(&self);
-}
-END_TEST
-
 /* No memory. */
 
 /** One client talks to one server; the n-th allocation fails. Returns whether there was an n-th. */
@@ -419,25 +349,19 @@ START_TEST(any_failed_allocation_ends_in_an_error_and_leaks_nothing) {
 END_TEST
 
 int main(void) {
-    return suite_run("tcp_faults", (const TTest *const[]){
-                                       one_byte_at_a_time_comes_whole_and_in_order,
-                                       every_interrupted_call_is_made_again,
-                                       a_call_that_would_block_is_made_again_when_ready,
-                                       a_write_the_system_has_no_memory_for_is_tried_again_after_a_pause,
-                                       a_channel_may_end_while_its_write_pauses,
-                                       a_fatal_write_ends_the_channel_with_its_code_and_is_not_repeated,
-                                       a_fatal_read_ends_the_channel_with_its_code_and_is_no_end_of_stream,
-                                       refused_options_are_no_reason_not_to_serve,
-                                       a_failed_half_close_still_ends_by_the_peers_end,
-                                       a_connection_that_is_gone_before_it_is_accepted_does_not_stop_the_others,
-                                       a_listener_without_memory_pauses_and_goes_on,
-                                       a_listener_without_descriptors_refuses_one_client_pauses_and_serves_the_next,
-                                       a_process_that_really_ran_out_of_descriptors_serves_again_when_it_has_some,
-                                       a_refused_call_of_listening_is_named_in_one_line,
-                                       a_connect_refused_at_once_is_the_result,
-                                       a_connect_that_nobody_answers_times_out,
-                                       an_interrupted_connect_goes_on,
-                                       the_next_address_is_tried_when_one_fails,
-                                       any_failed_allocation_ends_in_an_error_and_leaks_nothing,
-                                       NULL});
+    return suite_run("tcp_faults",
+                     (const TTest *const[]){
+                         one_byte_at_a_time_comes_whole_and_in_order, every_interrupted_call_is_made_again,
+                         a_call_that_would_block_is_made_again_when_ready,
+                         a_write_the_system_has_no_memory_for_is_tried_again_after_a_pause,
+                         a_channel_may_end_while_its_write_pauses,
+                         a_fatal_write_ends_the_channel_with_its_code_and_is_not_repeated,
+                         a_fatal_read_ends_the_channel_with_its_code_and_is_no_end_of_stream,
+                         refused_options_are_no_reason_not_to_serve, a_failed_half_close_still_ends_by_the_peers_end,
+                         a_connection_that_is_gone_before_it_is_accepted_does_not_stop_the_others,
+                         a_listener_without_memory_pauses_and_goes_on,
+                         a_listener_without_descriptors_refuses_one_client_pauses_and_serves_the_next,
+                         a_process_that_really_ran_out_of_descriptors_serves_again_when_it_has_some,
+                         a_refused_call_of_listening_is_named_in_one_line,
+                         any_failed_allocation_ends_in_an_error_and_leaks_nothing, NULL});
 }

@@ -1,6 +1,7 @@
 #include "transports/tcp_internal.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum { DEFAULT_TIMEOUT_MS = 10000, MOST_ADDRESSES = 8 };
 
@@ -58,13 +59,30 @@ static void watch_socket(leat_tcp_connection *connection, int descriptor) {
     leat_watch_interest(&connection->watch, LEAT_INTEREST_WRITE);
 }
 
+/**
+ * Tells whether the socket reached itself: a connect to a port of this machine that nobody listens on may be given that
+ * very port as its own, and TCP then opens both ends at once.
+ */
+static bool met_itself(const leat_tcp_connection *connection) {
+    leat_system_address system = {0};
+    socklen_t length = sizeof system;
+    if (connection->calls->own_address(connection->calls, connection->descriptor, &system.any, &length) < 0)
+        return false;
+    leat_address own = leat_address_from_system(&system);
+    const leat_address *peer = &connection->peer;
+    return own.port == peer->port && own.family == peer->family &&
+           memcmp(own.bytes, peer->bytes, sizeof own.bytes) == 0;
+}
+
 /** How the connect ended: 0 or a negated errno value. */
 static int outcome(const leat_tcp_connection *connection) {
     int error = 0;
     socklen_t length = sizeof error;
     int code =
         connection->calls->get_option(connection->calls, connection->descriptor, SOL_SOCKET, SO_ERROR, &error, &length);
-    return code < 0 ? code : -error;
+    if (code < 0 || error != 0)
+        return code < 0 ? code : -error;
+    return met_itself(connection) ? -ECONNREFUSED : 0;
 }
 
 static void try_another(leat_tcp_connection *connection, int failed) {
