@@ -88,8 +88,8 @@ static int added(leat_ctx *ctx, const void *config) {
     return 0;
 }
 
-const leat_handler leat_line = {
-    .name = "line",
+const leat_handler leat_line_decoder = {
+    .name = "line_decoder",
     .state_size = sizeof(struct lines),
     .config_size = sizeof(leat_line_config),
     LEAT_DECODER_ENTRIES,

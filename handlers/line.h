@@ -1,7 +1,7 @@
 /**
  * Lines: splits inbound bytes at LF or CR LF. Outbound nothing happens.
  *
- *     {&leat_line, &(const leat_line_config){.max_length = 1024}}
+ *     {&leat_line_decoder, &(const leat_line_config){.max_length = 1024}}
  *
  * fed "hello\r\nwor" fires "hello" and waits for the rest of "wor". A lone CR is content.
  */
@@ -24,7 +24,7 @@ typedef struct leat_line_config {
  * and decoding goes on behind it. A last line without an end is reported as LEAT_ETRUNCATED at `eof`, unless last_line
  * is set.
  */
-LEAT_API extern const leat_handler leat_line;
+LEAT_API extern const leat_handler leat_line_decoder;
 
 LEAT_END_DECLS
 

@@ -4,10 +4,10 @@
 #include "tests/support/suite.h"
 #include "tests/support/tolerant.h"
 
-static const leat_stage plain[] = {{.handler = &leat_line}, {0}};
-static const leat_stage kept[] = {{&leat_line, &(const leat_line_config){.keep_end = true}, NULL}, {0}};
+static const leat_stage plain[] = {{.handler = &leat_line_decoder}, {0}};
+static const leat_stage kept[] = {{&leat_line_decoder, &(const leat_line_config){.keep_end = true}, NULL}, {0}};
 static const leat_stage short_lines[] = {
-    {&leat_line, &(const leat_line_config){.max_length = 3}, NULL}, {&tolerant, NULL, NULL}, {0}};
+    {&leat_line_decoder, &(const leat_line_config){.max_length = 3}, NULL}, {&tolerant, NULL, NULL}, {0}};
 
 static void assert_lines(const leat_stage *stages, const char *input, const char *const *expected) {
     leat_problem problem;
@@ -65,7 +65,7 @@ END_TEST
 
 START_TEST(a_last_line_without_an_end_can_be_a_line_too) {
     leat_line_config config = {.last_line = true};
-    leat_embedded *embedded = leat_embedded_new((leat_stage[]){{&leat_line, &config, NULL}, {0}});
+    leat_embedded *embedded = leat_embedded_new((leat_stage[]){{&leat_line_decoder, &config, NULL}, {0}});
     leat_embedded_feed_text(embedded, "a\nb");
     leat_embedded_feed_eof(embedded);
     ck_assert_str_eq(leat_embedded_read_text(embedded), "a");
@@ -78,7 +78,8 @@ END_TEST
 START_TEST(a_nonsensical_limit_is_refused) {
     leat_line_config config = {.max_length = (uint64_t)1 << 40};
     leat_problem problem;
-    ck_assert_ptr_null(leat_embedded_new_with((leat_stage[]){{&leat_line, &config, NULL}, {0}}, NULL, &problem));
+    ck_assert_ptr_null(
+        leat_embedded_new_with((leat_stage[]){{&leat_line_decoder, &config, NULL}, {0}}, NULL, &problem));
     ck_assert_int_eq(problem.code, LEAT_EINVAL);
 }
 END_TEST

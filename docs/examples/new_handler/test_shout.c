@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const leat_stage stages[] = {{.handler = &leat_line}, {.handler = &shout}, {0}};
+static const leat_stage stages[] = {{.handler = &leat_line_decoder}, {.handler = &shout}, {0}};
 static const char input[] = "hello\nworld\n";
 
 START_TEST(each_line_goes_on_in_capitals) {

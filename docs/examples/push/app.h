@@ -37,7 +37,7 @@ extern const leat_handler push_http_routes;
 /* tcp_port.c: the last handler of legacy TCP connections; decoder, prepender, framer and idle are before it. */
 extern const leat_handler push_tcp_port;
 
-/* input.c: the last handler of standard input; leat_line is before it. */
+/* input.c: the last handler of standard input; leat_line_decoder is before it. */
 extern const leat_handler push_input;
 
 /* page.c: what GET / shows. */
