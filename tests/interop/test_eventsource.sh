@@ -2,14 +2,18 @@
 . "$(dirname "$0")/lib.sh"
 needs node
 needs curl
-export NODE_PATH=${NODE_PATH:-/usr/share/nodejs}
-node -e 'require("eventsource")' 2>/dev/null || {
-    echo "skipped: node has no module eventsource"
+
+# Debian's module, or npm's in the build folder.
+export NODE_PATH=${NODE_PATH:-/usr/share/nodejs:$programs/npm/node_modules}
+has_module() { node -e 'require("eventsource")' 2>/dev/null; }
+has_module || timeout 60 npm install --silent --no-audit --no-fund --prefix "$programs/npm" eventsource >/dev/null 2>&1
+has_module || {
+    echo "skipped: node has no module eventsource, and npm does not bring it"
     exit 77
 }
 
 cat >"$scratch/client.js" <<'JS'
-const module_ = require("eventsource"), EventSource = module_.EventSource || module_;
+const exported = require("eventsource"), EventSource = exported.EventSource || exported;
 const source = new EventSource(process.argv[2]), seen = [];
 source.onopen = () => console.log("open");
 source.onmessage = event => {
