@@ -15,3 +15,10 @@ stop_server
 wait
 expect "the lines" "$(seq $lines | cksum)" "$(sed -n 's/^data: //p' "$scratch/a" | cksum)"
 expect "the same for the other" "$(seq $lines | cksum)" "$(sed -n 's/^data: //p' "$scratch/b" | cksum)"
+
+# The end of input ends nothing but the input; a last line without its end is a line.
+: >"$scratch/out"
+printf 'one\ntwo' | "$program" --http 127.0.0.1:0 --tcp 127.0.0.1:0 --source stdin --for 1s >"$scratch/out" 2>"$scratch/err" &
+server=$!
+await_server
+expect "the last line counts" 1 "$(grep -c 'offered 2 (6 bytes)' "$scratch/out")"

@@ -189,7 +189,7 @@ static int make_tcp_pipeline(program *self, leat_problem *problem) {
 
 static int make_input(program *self, leat_problem *problem) {
     const push_app_config config = {&self->app};
-    const leat_line_config line = {.max_length = 1 << 20};
+    const leat_line_config line = {.max_length = 1 << 20, .last_line = true};
     const leat_stage stages[] = {
         {.handler = &leat_line_decoder, .config = &line},
         {.handler = &push_input, .config = &config},
