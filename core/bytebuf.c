@@ -65,8 +65,10 @@ bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where) {
 }
 
 void leat_bytebuf_put_refused(const leat_bytebuf *buf) {
+    bool has_room = false; /* that leat_bytebuf_reserve made */
     (void)buf;
-    assert(!"put needs room that leat_bytebuf_reserve made");
+    (void)has_room;
+    assert(has_room && "put without reserve");
 }
 
 /* ---- storage ---- */
