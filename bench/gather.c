@@ -63,16 +63,22 @@ static bool make_events(batch_state *state) {
         if (!event)
             return false;
         state->events[i] = (part){{leat_bytebuf_data(event), state->work.size}, event};
-        state->buffers[i] = event;
     }
     return true;
 }
 
+/* Events are shared: somebody else, here the other half of this state, holds each of them too. */
+static void share_events(batch_state *state) {
+    for (size_t i = 0; i < state->work.events; i++)
+        state->buffers[i] = leat_bytebuf_retain(state->events[i].owner);
+}
+
 static void tear_down(void *argument) {
     batch_state *state = argument;
-    for (size_t i = 0; i < state->work.events; i++)
-        if (state->events[i].owner)
-            leat_bytebuf_release(state->events[i].owner);
+    for (size_t i = 0; i < state->work.events; i++) {
+        leat_bytebuf_release(state->events[i].owner);
+        leat_bytebuf_release(state->buffers[i]);
+    }
     leat_alloc_give(state->alloc, state->block, state->block_size);
     leat_alloc_give(state->alloc, state, sizeof *state);
 }
@@ -85,10 +91,12 @@ static void *set_up(const void *work, leat_alloc *alloc) {
     state->work = *(const batch_work *)work;
     state->block_size = whole_length(&state->work);
     state->block = leat_alloc_take(alloc, state->block_size, NULL);
-    if (state->block && make_events(state))
-        return state;
-    tear_down(state);
-    return NULL;
+    if (!state->block || !make_events(state)) {
+        tear_down(state);
+        return NULL;
+    }
+    share_events(state);
+    return state;
 }
 
 /* What every arm does with the spans of its batch. */

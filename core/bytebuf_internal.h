@@ -22,6 +22,9 @@ typedef struct leat_foreign_storage {
     void *context;
 } leat_foreign_storage;
 
+/* Every composite has this flag, so that one test of the flags tells what is plain and unnoted. */
+#define LEAT_BYTEBUF_PARTED 32
+
 /** The cold half of every handle, right behind its hot line. */
 typedef struct leat_handle {
     leat_bytebuf hot;

@@ -23,7 +23,8 @@ leat_composite *leat_composite_new_with(leat_alloc *alloc, uint32_t components, 
         return NULL;
     leat_handle_init(&composite->handle, alloc, LEAT_BYTEBUF_COMPOSITE, "leat_composite_new");
     composite->handle.block_size = usable;
-    composite->handle.hot.flags |= LEAT_BYTEBUF_SHARED_BELOW; /* set calls look at the component */
+    composite->handle.hot.flags |=
+        LEAT_BYTEBUF_PARTED | LEAT_BYTEBUF_SHARED_BELOW; /* set calls look at the component */
     composite->slots = (leat_component *)(composite + 1);
     composite->slot_count = (uint32_t)slots;
     composite->slots_size = 0;

@@ -43,51 +43,54 @@ size_t leat_composite_span_count(const leat_bytebuf *buf) {
     return count;
 }
 
-/* Fills spans with whole components, the first of which begins at `*at`, and moves it; leaves out what is empty. */
-static size_t fill_whole(const leat_component *component, const leat_component *stop, uint64_t *at, leat_span *spans,
-                         size_t max) {
-    leat_span *span = spans;
+/* Fills spans with whole components from position `*at` on, and moves it; returns the next span. */
+static leat_span *fill_run(const leat_component *component, const leat_component *stop, uint64_t *at, leat_span *span) {
     uint64_t position = *at;
-    for (; component < stop && span < spans + max; component++) {
+    for (; component < stop; component++) {
         uint64_t end = component->end;
-        span->bytes = component->bytes;
-        span->length = (size_t)(end - position);
-        if (end != position)
-            span++;
+        if (end == position)
+            continue;
+        *span++ = (leat_span){component->bytes, (size_t)(end - position)};
         position = end;
     }
     *at = position;
-    return (size_t)(span - spans);
+    return span;
 }
 
-/* The same when the first component begins `skipped` bytes before `*at`. */
-static size_t fill_spans(const leat_component *component, const leat_component *stop, uint64_t skipped, uint64_t *at,
-                         leat_span *spans, size_t max) {
-    size_t count = fill_whole(component, component < stop ? component + 1 : stop, at, spans, max);
-    if (count > 0)
-        spans[0].bytes += skipped;
-    return component < stop ? count + fill_whole(component + 1, stop, at, spans + count, max - count) : count;
+/* The same for `n` components and at most `max` spans; returns how many. Those that are empty leave room for more. */
+static size_t fill_spans(const leat_component *component, size_t n, uint64_t *at, leat_span *spans, size_t max) {
+    leat_span *span = spans;
+    while (n > max) {
+        leat_span *before = span;
+        span = fill_run(component, component + max, at, span);
+        component += max;
+        n -= max;
+        max -= (size_t)(span - before);
+        if (max == 0)
+            return (size_t)(span - spans);
+    }
+    return (size_t)(fill_run(component, component + n, at, span) - spans);
 }
 
 /* The end of an open tail is the writer, not what its component says. */
-static size_t fill_with_tail(const leat_composite *composite, uint32_t i, uint64_t skipped, uint64_t *at,
-                             leat_span *spans, size_t max) {
-    const leat_component *first = leat_component_of(composite, i);
+static size_t fill_with_tail(const leat_composite *composite, uint32_t i, uint64_t *at, leat_span *spans, size_t max) {
     leat_component last = *leat_component_of(composite, composite->count - 1);
     last.end = composite->origin + composite->handle.hot.writer;
-    size_t before = composite->count - 1 - i, count = fill_spans(first, first + before, skipped, at, spans, max);
-    return count + fill_spans(&last, &last + 1, before == 0 ? skipped : 0, at, spans + count, max - count);
+    size_t count = fill_spans(leat_component_of(composite, i), composite->count - 1 - i, at, spans, max);
+    return count < max ? count + fill_spans(&last, 1, at, spans + count, max - count) : count;
 }
 
 size_t leat_composite_spans_at(const leat_bytebuf *buf, leat_bytebuf_position position, leat_span *spans, size_t max,
                                uint64_t *bytes) {
     const leat_composite *composite = leat_composite_in(buf);
-    uint64_t begin = buf->reader + position.offset, at = begin + composite->origin;
+    uint64_t begin = buf->reader + position.offset;
     uint32_t i = begin == 0 ? 0 : leat_composite_component_from(buf, position.component, begin);
-    uint64_t skipped = begin - leat_component_start(composite, i);
-    const leat_component *first = leat_component_of(composite, i);
-    size_t count = composite->tail_open ? fill_with_tail(composite, i, skipped, &at, spans, max)
-                                        : fill_spans(first, first + (composite->count - i), skipped, &at, spans, max);
+    uint64_t start = leat_component_start(composite, i), at = composite->origin + start;
+    size_t count = composite->tail_open
+                       ? fill_with_tail(composite, i, &at, spans, max)
+                       : fill_spans(leat_component_of(composite, i), composite->count - i, &at, spans, max);
+    spans[0].bytes += begin - start;
+    spans[0].length -= (size_t)(begin - start);
     *bytes = at - composite->origin - begin;
     return count;
 }

@@ -31,29 +31,38 @@ static void open_room(leat_gather *gather) {
 
 /* A run of references begins with a buffer, so a last slot without owner is a static piece: it waits for its neighbour
    again. */
+static void let_static_wait(leat_gather *gather) {
+    const leat_component *last = gather->slot - 1;
+    if (last->owner)
+        return;
+    gather->static_bytes = last->bytes;
+    gather->static_length = (size_t)(last->end - last[-1].end);
+    gather->length = last[-1].end;
+    gather->slot--;
+}
+
 static void shut_slots(leat_gather *gather) {
     leat_composite *composite = gather->composite;
-    const leat_component *last = gather->slot - 1;
-    if (!last->owner) {
-        gather->static_bytes = last->bytes;
-        gather->static_length = (size_t)(last->end - last[-1].end);
-        gather->length = last[-1].end;
-        gather->slot--;
-    }
     composite->count = (uint32_t)(gather->slot - leat_component_of(composite, 0));
     composite->handle.hot.writer = composite->handle.hot.write_limit = gather->length;
+    gather->slot = gather->slots_end = NULL;
+}
+
+static void shut_room(leat_gather *gather) {
+    gather->staging->writer = (uint64_t)(gather->room - gather->staging->bytes);
+    gather->room = gather->room_end = NULL;
+    leat_count_copied(gather->alloc, gather->copied);
+    gather->copied = 0;
 }
 
 /* Ends a run: the composite and the staging know what is in them. Everything that is not part of a run begins so. */
 static void shut(leat_gather *gather) {
-    if (gather->slot)
+    if (gather->slot) {
+        let_static_wait(gather);
         shut_slots(gather);
+    }
     if (gather->room)
-        gather->staging->writer = (uint64_t)(gather->room - gather->staging->bytes);
-    leat_count_copied(gather->alloc, gather->copied);
-    gather->copied = 0;
-    gather->slot = gather->slots_end = NULL;
-    gather->room = gather->room_end = NULL;
+        shut_room(gather);
 }
 
 /* Takes the buffer over if it goes on with a run of references. */
@@ -149,11 +158,10 @@ static void adopt_staging(leat_composite *composite, leat_bytebuf *staging) {
     leat_composite_push(composite, staging->bytes, n, leat_bytebuf_retain(staging));
 }
 
+/* Makes the composite, with slots for what is expected, the staging, and a static piece with its neighbour. */
 static bool begin_composite(leat_gather *gather) {
-    if (gather->composite)
-        return true;
     uint64_t inside = leat_bytebuf_min((uint64_t)gather->expected * INLINE_PER_PIECE, MOST_INLINE);
-    gather->composite = leat_composite_new_with(gather->alloc, gather->expected + 1, (size_t)inside);
+    gather->composite = leat_composite_new_with(gather->alloc, gather->expected + 3, (size_t)inside);
     if (!gather->composite)
         return false;
     if (gather->staging)
@@ -162,22 +170,24 @@ static bool begin_composite(leat_gather *gather) {
     return true;
 }
 
-/* A composite with a free slot and a settled tail, or NULL and the error is kept. */
-static leat_composite *with_slot(leat_gather *gather) {
-    if (begin_composite(gather)) {
-        leat_composite_settle(gather->composite);
-        if (leat_composite_need_slots(gather->composite, 1) == 0)
-            return gather->composite;
-    }
-    fail(gather, LEAT_ENOMEM);
-    return NULL;
+/* Makes sure of slots for a static piece and its neighbour behind a settled tail. */
+static bool continue_composite(leat_gather *gather) {
+    leat_composite_settle(gather->composite);
+    return leat_composite_need_slots(gather->composite, 2) == 0;
 }
 
-static void place_static(leat_gather *gather) {
-    leat_composite *composite = with_slot(gather);
-    if (composite)
-        leat_composite_push(composite, gather->static_bytes, gather->static_length, NULL);
+/* A composite with a free slot and a settled tail, in which the static piece that waited is; NULL and the error is
+   kept. */
+static leat_composite *with_slot(leat_gather *gather) {
+    size_t waiting = gather->static_length;
     gather->static_length = 0;
+    if (!(gather->composite ? continue_composite(gather) : begin_composite(gather))) {
+        fail(gather, LEAT_ENOMEM);
+        return NULL;
+    }
+    if (waiting > 0)
+        leat_composite_push(gather->composite, gather->static_bytes, waiting, NULL);
+    return gather->composite;
 }
 
 static void begin_references(leat_gather *gather, leat_composite *composite, leat_bytebuf *buf) {
@@ -187,8 +197,6 @@ static void begin_references(leat_gather *gather, leat_composite *composite, lea
 
 /* Takes the buffer over. */
 static void place_buffer(leat_gather *gather, leat_bytebuf *buf) {
-    if (gather->static_length > 0)
-        place_static(gather);
     leat_composite *composite = with_slot(gather);
     if (!composite)
         leat_bytebuf_release(buf);
@@ -206,7 +214,7 @@ static void settle_static_before_copy(leat_gather *gather, uint64_t n) {
     if (length == 0)
         return;
     if (!leat_gather_joins_copies(gather, length)) {
-        place_static(gather);
+        with_slot(gather);
         return;
     }
     copies_of(gather, n);
@@ -269,7 +277,7 @@ static void merge_static(leat_gather *gather, const void *bytes, size_t n) {
         begin_copies(gather);
         return;
     }
-    place_static(gather);
+    with_slot(gather);
     wait_for_neighbour(gather, bytes, n);
 }
 
@@ -327,11 +335,14 @@ static leat_bytebuf *detach(leat_gather *gather) {
 }
 
 leat_bytebuf *leat_gather_finish(leat_gather *gather) {
-    shut(gather);
+    if (gather->slot)
+        shut_slots(gather);
+    else
+        shut(gather);
     if (gather->error == 0 && gather->static_length > 0 && gather->mode == LEAT_GATHER_COPY)
         settle_static_before_copy(gather, 0);
     else if (gather->error == 0 && gather->static_length > 0)
-        place_static(gather);
+        with_slot(gather);
     if (gather->error == 0)
         return detach(gather);
     leat_gather_clean_up(gather);

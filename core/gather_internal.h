@@ -16,7 +16,7 @@
 
 /* Says whether a buffer may be part of a run: it is plain, and no ledger wants to hear of it. */
 static inline bool leat_gather_is_simple(const leat_bytebuf *buf) {
-    return !leat_bytebuf_is_composite(buf) && !leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_NOTED);
+    return !leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_PARTED | LEAT_BYTEBUF_NOTED);
 }
 
 /* Says whether a static piece is better copied than referred to when what is beside it is copied. */

@@ -12,6 +12,11 @@ static bool refers(const leat_gather *gather) {
     return gather->slot != gather->slots_end && gather->slot[-1].owner;
 }
 
+/* Says whether a run of copies is open in which joints are copied too. */
+static bool copies(const leat_gather *gather, joint between) {
+    return gather->room && leat_gather_joins_copies(gather, between.length);
+}
+
 /* Refers to buffers while they go on with the run, each with a joint before it if `paired`; returns the first that does
    not, or `stop`. There are slots for all. */
 static inline leat_bytebuf *const *refer_until(leat_gather *gather, leat_bytebuf *const *next,
@@ -20,7 +25,9 @@ static inline leat_bytebuf *const *refer_until(leat_gather *gather, leat_bytebuf
     uint64_t length = gather->length, from = gather->refer_from;
     for (; next < stop; next++) {
         leat_bytebuf *buf = *next;
-        uint64_t reader = buf ? buf->reader : 0, n = buf ? buf->writer - reader : 0;
+        if (!buf)
+            break;
+        uint64_t reader = buf->reader, n = buf->writer - reader;
         if (n < from || !leat_gather_is_simple(buf))
             break;
         if (paired)
@@ -34,9 +41,8 @@ static inline leat_bytebuf *const *refer_until(leat_gather *gather, leat_bytebuf
 }
 
 /* Refers to as many buffers, with their joints, as there are slots for; returns how many. */
-static size_t refer_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
-    if (!refers(gather))
-        return 0;
+__attribute__((noinline)) static size_t refer_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n,
+                                                 joint between) {
     size_t slots = (size_t)(gather->slots_end - gather->slot);
     if (between.length == 0)
         return (size_t)(refer_until(gather, bufs, bufs + (n < slots ? n : slots), false, between) - bufs);
@@ -55,11 +61,10 @@ static uint8_t *copy_joint(uint8_t *to, joint between) {
 }
 
 /* Copies as many pairs of joint and buffer as there is room for; returns how many. */
-static size_t copy_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+__attribute__((noinline)) static size_t copy_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n,
+                                                joint between) {
     uint8_t *room = gather->room;
     size_t taken = 0;
-    if (!room || !leat_gather_joins_copies(gather, between.length))
-        return 0;
     for (; taken < n; taken++) {
         const leat_bytebuf *buf = bufs[taken];
         uint64_t left = (uint64_t)(gather->room_end - room), length = buf ? leat_bytebuf_readable(buf) : 0;
@@ -82,8 +87,10 @@ void leat_gather_add_joined(leat_gather *gather, leat_bytebuf *const *bufs, size
         if (i > 0)
             leat_gather_add_static(gather, between, length);
         leat_gather_add_shared(gather, bufs[i++]);
-        i += refer_on(gather, bufs + i, n - i, all_between);
-        i += copy_on(gather, bufs + i, n - i, all_between);
+        if (refers(gather))
+            i += refer_on(gather, bufs + i, n - i, all_between);
+        else if (copies(gather, all_between))
+            i += copy_on(gather, bufs + i, n - i, all_between);
     }
 }
 
