@@ -16,7 +16,7 @@ static uint64_t next_random(uint64_t *state) {
 
 /* The input goes in as a block of exactly its size, so that a sanitizer sees a read past it. */
 static void run_exactly(const uint8_t *data, size_t size) {
-    uint8_t *copy = malloc(size ? size : 1);
+    uint8_t *copy = calloc(1, size ? size : 1);
     if (!copy)
         abort();
     memcpy(copy, data, size);
