@@ -22,6 +22,11 @@ static bool has_body(const struct http *http, const http_response *response) {
     return !http->head && response->status != 204 && response->status != 304;
 }
 
+/* What is written out of turn: after a HEAD or a close the application cannot know better. */
+static int code_outside(const leat_ctx *ctx, const struct http *http) {
+    return http->head || !leat_channel_is_open(leat_ctx_channel(ctx)) ? LEAT_ECLOSED : LEAT_EINVAL;
+}
+
 /* ---- responses ---- */
 
 static const char *connection_line(const struct http *http) {
@@ -63,7 +68,7 @@ static void write_parts(leat_ctx *ctx, struct http *http, http_response *respons
 static void write_response(leat_ctx *ctx, struct http *http, leat_msg msg, leat_done *done) {
     http_response *response = msg.obj;
     if (http->phase != HTTP_ANSWERING) {
-        leat_ctx_refuse(ctx, msg, done, LEAT_EINVAL);
+        leat_ctx_refuse(ctx, msg, done, code_outside(ctx, http));
         return;
     }
     bool streams = response->stream && has_body(http, response);
@@ -87,14 +92,9 @@ static void write_chunk(leat_ctx *ctx, leat_bytebuf *bytes, leat_done *done) {
     leat_ctx_write_copy(ctx, "\r\n", 2, done);
 }
 
-/* What the application writes while it does not stream; after a HEAD it cannot know better. */
-static int code_outside(const struct http *http) {
-    return http->head ? LEAT_ECLOSED : LEAT_EINVAL;
-}
-
 static void write_bytes(leat_ctx *ctx, struct http *http, leat_msg msg, leat_done *done) {
     if (http->phase != HTTP_STREAMING)
-        leat_ctx_refuse(ctx, msg, done, code_outside(http));
+        leat_ctx_refuse(ctx, msg, done, code_outside(ctx, http));
     else if (leat_msg_size(msg) == 0) /* an empty chunk would end the stream */
         leat_ctx_refuse(ctx, msg, done, 0);
     else if (http->chunked)
@@ -112,7 +112,7 @@ static void write_last_chunk(leat_ctx *ctx, const struct http *http, leat_done *
 
 static void end_stream(leat_ctx *ctx, struct http *http, leat_done *done) {
     if (http->phase != HTTP_STREAMING) {
-        leat_ctx_complete(ctx, done, code_outside(http));
+        leat_ctx_complete(ctx, done, code_outside(ctx, http));
         return;
     }
     write_last_chunk(ctx, http, done);

@@ -34,18 +34,31 @@ static const leat_handler pairs = {
     .added = pairs_added,
 };
 
-/* Does what the bytes of a frame say. */
-static void obey_read(leat_ctx *ctx, leat_msg msg) {
-    leat_channel *channel = leat_ctx_channel(ctx);
-    uint8_t order = leat_bytebuf_get_u8(leat_msg_bytebuf(msg), leat_bytebuf_reader_index(leat_msg_bytebuf(msg)));
-    leat_ctx_fire_read(ctx, msg);
+static void read_nested(leat_channel *channel, const char *text) {
     leat_ctx *decoder = leat_channel_find(channel, "pairs");
-    if (order == 'R' && decoder)
-        leat_ctx_remove(decoder);
+    decoder->handler->read(decoder, leat_msg_of_bytebuf(leat_bytebuf_from_text(leat_channel_alloc(channel), text)));
+}
+
+static void obey_one(leat_channel *channel, uint8_t order) {
+    if (order == 'R')
+        leat_ctx_remove(leat_channel_find(channel, "pairs"));
     if (order == 'C')
         leat_channel_close(channel);
-    if (order == 'N') /* a nested read, as a handler before the decoder may cause */
-        decoder->handler->read(decoder, leat_msg_of_bytebuf(leat_bytebuf_from_text(leat_channel_alloc(channel), "nn")));
+    if (order == 'N')
+        read_nested(channel, "nn");
+    if (order == 'E')
+        read_nested(channel, "");
+}
+
+/* Passes a frame on, then does what its bytes say: remove the decoder, close, read from inside this read. */
+static void obey_read(leat_ctx *ctx, leat_msg msg) {
+    uint8_t orders[2] = {0};
+    leat_bytebuf *frame = leat_msg_bytebuf(msg);
+    if (leat_bytebuf_readable(frame) == 2)
+        leat_bytebuf_get_bytes(frame, leat_bytebuf_reader_index(frame), orders, 2);
+    leat_ctx_fire_read(ctx, msg);
+    obey_one(leat_ctx_channel(ctx), orders[0]);
+    obey_one(leat_ctx_channel(ctx), orders[1]);
 }
 
 static const leat_handler obey = {.name = "obey", .read = obey_read};
@@ -164,6 +177,35 @@ START_TEST(a_nested_read_comes_after_what_is_being_decoded) {
     leat_embedded_feed_text(embedded, "aN1bbc");
     leat_embedded_feed_text(embedded, "c");
     assert_texts(embedded, TEXTS("aa", "N1", "bb", "cn", "nc"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(an_empty_nested_read_does_not_stall_the_later_ones) {
+    leat_embedded *embedded = leat_embedded_new(obeying);
+    leat_embedded_feed_text(embedded, "E1aa");
+    leat_embedded_feed_text(embedded, "bb");
+    assert_texts(embedded, TEXTS("E1", "aa", "bb"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(an_error_behind_a_nested_read_loses_nothing_but_what_follows) {
+    const leat_stage stages[] = {{.handler = &pairs}, {.handler = &obey}, {.handler = &tolerant}, {0}};
+    leat_embedded *embedded = leat_embedded_new(stages);
+    leat_embedded_feed_text(embedded, "N1?1");
+    leat_embedded_feed_text(embedded, "bb");
+    ck_assert_int_eq(take_tolerated(embedded), LEAT_ECORRUPT);
+    assert_texts(embedded, TEXTS("N1"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(removed_with_a_nested_read_queued_it_hands_both_on_in_order) {
+    leat_embedded *embedded = leat_embedded_new(obeying);
+    leat_embedded_feed_text(embedded, "aaNRbbc");
+    leat_embedded_feed_text(embedded, "dd");
+    assert_texts(embedded, TEXTS("aa", "NR", "bbcnn", "dd"));
     assert_nothing_left(embedded);
 }
 END_TEST
@@ -301,17 +343,26 @@ START_TEST(a_header_goes_where_it_costs_nothing) {
 END_TEST
 
 int main(void) {
-    return suite_run(
-        "codec",
-        (const TTest *const[]){
-            every_split_gives_the_same_frames, no_failed_allocation_leaks, a_frame_in_one_buffer_is_not_copied,
-            after_a_frame_in_two_reads_the_next_ones_lie_in_the_second, a_shared_or_composite_read_is_decoded_too,
-            an_error_ends_decoding_for_good, after_an_error_that_it_recovered_from_it_goes_on_in_the_same_turn,
-            an_error_that_nobody_handles_closes_and_nothing_more_is_decoded,
-            a_nested_read_comes_after_what_is_being_decoded, nothing_is_decoded_after_a_close,
-            removed_while_decoding_it_hands_on_the_rest, removed_between_reads_it_hands_on_the_rest,
-            bytes_left_over_at_the_end_are_truncated, it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
-            the_end_waits_behind_frames_that_nobody_asked_for, an_unfinished_frame_above_the_limit_is_too_long,
-            a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest, a_header_goes_where_it_costs_nothing,
-            NULL});
+    return suite_run("codec", (const TTest *const[]){every_split_gives_the_same_frames,
+                                                     no_failed_allocation_leaks,
+                                                     a_frame_in_one_buffer_is_not_copied,
+                                                     after_a_frame_in_two_reads_the_next_ones_lie_in_the_second,
+                                                     a_shared_or_composite_read_is_decoded_too,
+                                                     an_error_ends_decoding_for_good,
+                                                     after_an_error_that_it_recovered_from_it_goes_on_in_the_same_turn,
+                                                     an_error_that_nobody_handles_closes_and_nothing_more_is_decoded,
+                                                     a_nested_read_comes_after_what_is_being_decoded,
+                                                     an_empty_nested_read_does_not_stall_the_later_ones,
+                                                     an_error_behind_a_nested_read_loses_nothing_but_what_follows,
+                                                     removed_with_a_nested_read_queued_it_hands_both_on_in_order,
+                                                     nothing_is_decoded_after_a_close,
+                                                     removed_while_decoding_it_hands_on_the_rest,
+                                                     removed_between_reads_it_hands_on_the_rest,
+                                                     bytes_left_over_at_the_end_are_truncated,
+                                                     it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
+                                                     the_end_waits_behind_frames_that_nobody_asked_for,
+                                                     an_unfinished_frame_above_the_limit_is_too_long,
+                                                     a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest,
+                                                     a_header_goes_where_it_costs_nothing,
+                                                     NULL});
 }
