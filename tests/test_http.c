@@ -190,6 +190,20 @@ START_TEST(what_is_no_http_is_a_bad_request) {
 }
 END_TEST
 
+START_TEST(a_nul_is_a_bad_request_wherever_it_stands) {
+    const leat_span inputs[] = {{(const uint8_t *)"GET /a\0b HTTP/1.1\r\nHost: h\r\n\r\n", 30},
+                                {(const uint8_t *)"GET /a HTTP/1.1\r\nHost: h\0i\r\n\r\n", 30},
+                                {(const uint8_t *)"GET /a HTTP/1.1\r\nHo\0st: h\r\n\r\n", 30}};
+    for (size_t i = 0; i < 3; i++) {
+        leat_embedded *embedded = leat_embedded_new(stages);
+        leat_embedded_feed(embedded, inputs[i].bytes, inputs[i].length);
+        ck_assert_int_eq(strncmp(leat_embedded_written_text(embedded), "HTTP/1.1 400", 12), 0);
+        ck_assert_int_eq(leat_embedded_take_error(embedded), LEAT_ECORRUPT);
+        assert_nothing_left(embedded);
+    }
+}
+END_TEST
+
 START_TEST(what_is_over_a_limit_is_turned_away) {
     const char *too_large = "HTTP/1.1 431 Request Header Fields Too Large\r\n";
     assert_turned_away(tight_stages, "GET /34567890123456xy HTTP/1.1\r\n", too_large, LEAT_ETOOLONG);
@@ -422,6 +436,7 @@ int main(void) {
                                                     an_upgrade_that_nobody_offers_is_ignored,
                                                     a_body_that_is_announced_is_asked_for,
                                                     what_is_no_http_is_a_bad_request,
+                                                    a_nul_is_a_bad_request_wherever_it_stands,
                                                     what_is_over_a_limit_is_turned_away,
                                                     what_is_just_within_the_limits_passes,
                                                     half_a_request_then_silence_times_out,
