@@ -1,6 +1,7 @@
 #include "handlers/codec.h"
 
 #include "core/channel.h"
+#include "core/composite.h"
 
 /* Of a frame that waits for its rest only this much counts as held: more would pause the reading that it waits for. */
 enum { COUNTED_OF_PARTIAL = 1024, SMALLEST_STEP = 256, TIGHT_SLACK = 512 };
@@ -99,9 +100,11 @@ static bool renew(leat_bytebuf **buf, size_t length) {
     return true;
 }
 
+/* What is appended to stays contiguous, as decode functions want it. */
 static bool append(leat_bytebuf **buf, const uint8_t *bytes, size_t length) {
     bool mostly_consumed = leat_bytebuf_reader_index(*buf) > readable(*buf) + TIGHT_SLACK;
-    if ((mostly_consumed || leat_bytebuf_reserve(*buf, length) != 0) && !renew(buf, length))
+    bool unfit = mostly_consumed || leat_composite_of(*buf);
+    if ((unfit || leat_bytebuf_reserve(*buf, length) != 0) && !renew(buf, length))
         return false;
     return leat_bytebuf_write_bytes(*buf, bytes, length);
 }

@@ -2,6 +2,7 @@
 #include "core/embedded.h"
 #include "core/verify.h"
 #include "handlers/codec.h"
+#include "handlers/length_field_decoder.h"
 #include "tests/support/suite.h"
 #include "tests/support/tolerant.h"
 
@@ -137,6 +138,21 @@ START_TEST(a_shared_or_composite_read_is_decoded_too) {
     assert_texts(embedded, TEXTS("aa", "bb", "cc", "dd"));
     ck_assert_uint_eq(leat_bytebuf_readable(shared), 3);
     leat_bytebuf_release(shared);
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(a_frame_that_begins_in_a_composite_is_contiguous_when_its_rest_came) {
+    leat_embedded *embedded = leat_embedded_new((leat_stage[]){{.handler = &leat_length_field_decoder}, {0}});
+    leat_composite *composite = leat_composite_new(leat_embedded_alloc(embedded), 1);
+    leat_bytebuf *begin = leat_bytebuf_from_bytes(leat_embedded_alloc(embedded), "\0\0", 2);
+    ck_assert_int_eq(leat_composite_add(composite, begin), 0);
+    leat_embedded_feed_bytebuf(embedded, leat_composite_buffer(composite));
+    leat_embedded_feed(embedded, "\0\1x", 3);
+    leat_msg frame;
+    ck_assert(leat_embedded_take_read(embedded, &frame));
+    ck_assert_mem_eq(leat_bytebuf_data(leat_msg_bytebuf(frame)), "\0\0\0\1x", 5);
+    leat_msg_release(frame);
     assert_nothing_left(embedded);
 }
 END_TEST
@@ -343,26 +359,28 @@ START_TEST(a_header_goes_where_it_costs_nothing) {
 END_TEST
 
 int main(void) {
-    return suite_run("codec", (const TTest *const[]){every_split_gives_the_same_frames,
-                                                     no_failed_allocation_leaks,
-                                                     a_frame_in_one_buffer_is_not_copied,
-                                                     after_a_frame_in_two_reads_the_next_ones_lie_in_the_second,
-                                                     a_shared_or_composite_read_is_decoded_too,
-                                                     an_error_ends_decoding_for_good,
-                                                     after_an_error_that_it_recovered_from_it_goes_on_in_the_same_turn,
-                                                     an_error_that_nobody_handles_closes_and_nothing_more_is_decoded,
-                                                     a_nested_read_comes_after_what_is_being_decoded,
-                                                     an_empty_nested_read_does_not_stall_the_later_ones,
-                                                     an_error_behind_a_nested_read_loses_nothing_but_what_follows,
-                                                     removed_with_a_nested_read_queued_it_hands_both_on_in_order,
-                                                     nothing_is_decoded_after_a_close,
-                                                     removed_while_decoding_it_hands_on_the_rest,
-                                                     removed_between_reads_it_hands_on_the_rest,
-                                                     bytes_left_over_at_the_end_are_truncated,
-                                                     it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
-                                                     the_end_waits_behind_frames_that_nobody_asked_for,
-                                                     an_unfinished_frame_above_the_limit_is_too_long,
-                                                     a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest,
-                                                     a_header_goes_where_it_costs_nothing,
-                                                     NULL});
+    return suite_run("codec",
+                     (const TTest *const[]){every_split_gives_the_same_frames,
+                                            no_failed_allocation_leaks,
+                                            a_frame_in_one_buffer_is_not_copied,
+                                            after_a_frame_in_two_reads_the_next_ones_lie_in_the_second,
+                                            a_shared_or_composite_read_is_decoded_too,
+                                            a_frame_that_begins_in_a_composite_is_contiguous_when_its_rest_came,
+                                            an_error_ends_decoding_for_good,
+                                            after_an_error_that_it_recovered_from_it_goes_on_in_the_same_turn,
+                                            an_error_that_nobody_handles_closes_and_nothing_more_is_decoded,
+                                            a_nested_read_comes_after_what_is_being_decoded,
+                                            an_empty_nested_read_does_not_stall_the_later_ones,
+                                            an_error_behind_a_nested_read_loses_nothing_but_what_follows,
+                                            removed_with_a_nested_read_queued_it_hands_both_on_in_order,
+                                            nothing_is_decoded_after_a_close,
+                                            removed_while_decoding_it_hands_on_the_rest,
+                                            removed_between_reads_it_hands_on_the_rest,
+                                            bytes_left_over_at_the_end_are_truncated,
+                                            it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
+                                            the_end_waits_behind_frames_that_nobody_asked_for,
+                                            an_unfinished_frame_above_the_limit_is_too_long,
+                                            a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest,
+                                            a_header_goes_where_it_costs_nothing,
+                                            NULL});
 }
