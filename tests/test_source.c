@@ -1,8 +1,10 @@
+#include "tests/support/faults.h"
 #include "tests/support/recorder.h"
 #include "tests/support/suite.h"
 #include "transports/evloop.h"
 #include "transports/source.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,6 +110,37 @@ START_TEST(a_regular_file_is_read_to_its_end) {
     ck_assert_int_eq(fcntl(file, F_GETFD), -1);
     leat_pipeline_release(pipeline);
     close_fixture(&self);
+}
+END_TEST
+
+/** Reads "text" from a pipe through faulty calls and returns the error that ended the channel before it was read. */
+static int read_with(int code, int times, size_t most_bytes) {
+    fixture self = {0};
+    open_fixture(&self, false);
+    faults calls;
+    faults_init(&calls);
+    faults_plan(&calls, CALL_READ, code, times);
+    calls.most_bytes = most_bytes;
+    test_record record = {0};
+    leat_pipeline *pipeline = recorder_pipeline(&record);
+    int pipes[2];
+    ck_assert_int_eq(pipe(pipes), 0);
+    const leat_source_options options = {.pipeline = pipeline, .close_descriptor = true, .syscalls = &calls.table};
+    ck_assert_int_eq(leat_source_open(self.loop, pipes[0], &options, NULL, NULL), 0);
+    ck_assert_int_eq(write(pipes[1], "text", 4), 4);
+    close(pipes[1]);
+    run_until(self.loop, &record.inactives, 1);
+    ck_assert_str_eq(record.text, record.error ? "" : "text");
+    close_fixture(&self);
+    leat_pipeline_release(pipeline);
+    return record.error;
+}
+
+START_TEST(reads_may_be_short_interrupted_or_fail) {
+    ck_assert_int_eq(read_with(0, 0, 1), 0);
+    ck_assert_int_eq(read_with(-EINTR, 3, 0), 0);
+    ck_assert_int_eq(read_with(-EAGAIN, 3, 0), 0);
+    ck_assert_int_eq(read_with(-EIO, 1, 0), -EIO);
 }
 END_TEST
 
