@@ -167,9 +167,9 @@ END_TEST
 
 int main(void) {
     return suite_run("source",
-                     (const TTest *const[]){what_comes_through_a_pipe_is_read, the_end_of_the_input_closes_the_channel,
-                                            nothing_is_read_while_nobody_asks,
-                                            a_closed_source_ends_at_once_and_leaves_the_descriptor_open,
-                                            a_regular_file_is_read_to_its_end, a_write_to_a_source_fails,
-                                            a_source_without_descriptor_or_pipeline_is_refused, NULL});
+                     (const TTest *const[]){
+                         what_comes_through_a_pipe_is_read, the_end_of_the_input_closes_the_channel,
+                         nothing_is_read_while_nobody_asks, a_closed_source_ends_at_once_and_leaves_the_descriptor_open,
+                         a_regular_file_is_read_to_its_end, reads_may_be_short_interrupted_or_fail,
+                         a_write_to_a_source_fails, a_source_without_descriptor_or_pipeline_is_refused, NULL});
 }
