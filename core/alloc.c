@@ -9,6 +9,10 @@ extern size_t xallocx(void *block, size_t size, size_t extra, int flags) __attri
 extern void sdallocx(void *block, size_t size, int flags) __attribute__((weak));
 extern size_t nallocx(size_t size, int flags) __attribute__((weak));
 
+extern int mallctl(const char *name, void *old, size_t *old_size, void *value, size_t size) __attribute__((weak));
+/* What glibc has for the same purpose. */
+extern int malloc_trim(size_t pad) __attribute__((weak));
+
 static bool has_jemalloc(void) {
     return mallocx && xallocx && sdallocx && nallocx;
 }
@@ -47,9 +51,21 @@ static void release_unpooled(leat_alloc *alloc, void *block, size_t usable) {
         free(block);
 }
 
+static void trim_unpooled(leat_alloc *alloc) {
+    (void)alloc;
+    if (has_jemalloc() && mallctl) {
+        mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+        mallctl("arena.4096.purge", NULL, NULL, NULL, 0); /* 4096 = all arenas */
+    } else if (malloc_trim) {
+        malloc_trim(0);
+    }
+}
+
 leat_alloc *leat_unpooled(void) {
-    static const leat_alloc_ops ops = {
-        .allocate = allocate_unpooled, .grow_in_place = grow_unpooled, .release = release_unpooled};
+    static const leat_alloc_ops ops = {.allocate = allocate_unpooled,
+                                       .grow_in_place = grow_unpooled,
+                                       .release = release_unpooled,
+                                       .trim = trim_unpooled};
     static leat_alloc unpooled = {.ops = &ops, .stats = NULL}; /* never written to */
     return &unpooled;
 }

@@ -38,7 +38,9 @@ typedef struct leat_alloc_ops {
     void (*release)(leat_alloc *alloc, void *block, size_t usable);
     /** NULL, or: `what` happened to the buffer at `where` ("file:line", static, or NULL). */
     void (*note)(leat_alloc *alloc, const void *buffer, leat_alloc_event what, const char *where);
-    void *reserved[4];
+    /** NULL, or: gives memory that is free but still held back to the system; may take milliseconds. Any thread. */
+    void (*trim)(leat_alloc *alloc);
+    void *reserved[3];
 } leat_alloc_ops;
 
 /** An allocator. Embed it as the first member of your own. */

@@ -9,6 +9,7 @@
 #include "core/gather.h"
 #include "core/group.h"
 #include "core/loop.h"
+#include "core/pool.h"
 #include "core/transport.h"
 #include "core/verify.h"
 

@@ -1,0 +1,72 @@
+/** Memory that nobody may touch, told to AddressSanitizer and valgrind where they watch. Not installed. */
+#ifndef LEAT_CORE_POISON_INTERNAL_H
+#define LEAT_CORE_POISON_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define LEAT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LEAT_ASAN 1
+#endif
+#endif
+
+#ifdef LEAT_ASAN
+#include <sanitizer/asan_interface.h>
+#elif defined(__has_include)
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#define LEAT_MEMCHECK 1
+#endif
+#endif
+
+/** Says whether somebody watches this process: only then the calls below are worth their time. */
+static inline bool leat_memory_is_watched(void) {
+#if defined(LEAT_ASAN)
+    return true;
+#elif defined(LEAT_MEMCHECK)
+    return RUNNING_ON_VALGRIND != 0;
+#else
+    return false;
+#endif
+}
+
+/** Nobody may touch these bytes from now on. */
+static inline void leat_poison(void *memory, size_t size) {
+#if defined(LEAT_ASAN)
+    __asan_poison_memory_region(memory, size);
+#elif defined(LEAT_MEMCHECK)
+    (void)VALGRIND_MAKE_MEM_NOACCESS(memory, size);
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
+/** These bytes may be written, and read once they were. */
+static inline void leat_unpoison(void *memory, size_t size) {
+#if defined(LEAT_ASAN)
+    __asan_unpoison_memory_region(memory, size);
+#elif defined(LEAT_MEMCHECK)
+    (void)VALGRIND_MAKE_MEM_UNDEFINED(memory, size);
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
+/** These bytes may be used again as they are. */
+static inline void leat_unpoison_as_it_is(void *memory, size_t size) {
+#if defined(LEAT_ASAN)
+    __asan_unpoison_memory_region(memory, size);
+#elif defined(LEAT_MEMCHECK)
+    (void)VALGRIND_MAKE_MEM_DEFINED(memory, size);
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
+#endif

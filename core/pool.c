@@ -1,0 +1,208 @@
+/* What runs for every block: lending and taking back, on the thread that the pool belongs to and on others. */
+#include "core/pool_internal.h"
+
+/* The address of a thread's own variable tells threads apart without a call. */
+static const void *this_thread(void) {
+    static _Thread_local char mark __attribute__((tls_model("initial-exec")));
+    return &mark;
+}
+
+static leat_pool *pool_of(leat_alloc *alloc) {
+    return (leat_pool *)alloc;
+}
+
+static bool is_mine(const leat_pool *pool) {
+    return __atomic_load_n(&pool->owner, __ATOMIC_RELAXED) == this_thread();
+}
+
+static bool is_kept(const leat_pool *pool, size_t size) {
+    return size < pool->end;
+}
+
+/* The whole block is usable to who asks for its usable size; else what was not asked for is nobody's. */
+static void *hand_out(const leat_pool *pool, void *block, size_t held, size_t size, size_t *usable) {
+    if (usable)
+        *usable = held;
+    else if (pool->watched && block)
+        leat_poison((char *)block + size, held - size);
+    return block;
+}
+
+/* ---- lending ---- */
+
+static void *lend_new(leat_pool *pool, pool_class *of) {
+    pool_take_back(pool);
+    if (of->first)
+        return pool_take_kept(pool, of);
+    pool->misses++;
+    void *block = pool_take_from_inner(pool, of->size, NULL);
+    if (block || pool->cached == 0)
+        return block;
+    leat_pool_drain(pool);
+    return pool_take_from_inner(pool, of->size, NULL);
+}
+
+static void *lend(leat_pool *pool, size_t size, size_t *usable) {
+    pool_class *of = &pool->classes[pool_class_of(size)];
+    void *block = of->first ? pool_take_kept(pool, of) : lend_new(pool, of);
+    if (block)
+        pool->allocations++;
+    return hand_out(pool, block, of->size, size, usable);
+}
+
+static void *lend_large(leat_pool *pool, size_t size, size_t *usable) {
+    void *block = pool_take_from_inner(pool, size, usable);
+    if (!block && pool->cached > 0) {
+        leat_pool_drain(pool);
+        block = pool_take_from_inner(pool, size, usable);
+    }
+    pool->misses++;
+    if (block)
+        pool->allocations++;
+    return block;
+}
+
+static void *lend_elsewhere(leat_pool *pool, size_t size, size_t *usable) {
+    bool kept = is_kept(pool, size);
+    size_t held = kept ? pool_size_of_class(pool_class_of(size)) : size;
+    void *block = pool_take_from_inner(pool, held, kept ? NULL : usable);
+    if (!block)
+        return NULL;
+    __atomic_fetch_add(&pool->foreign, 1, __ATOMIC_RELAXED);
+    return kept ? hand_out(pool, block, held, size, usable) : block;
+}
+
+static void *allocate(leat_alloc *alloc, size_t size, size_t *usable) {
+    leat_pool *pool = pool_of(alloc);
+    if (!is_mine(pool))
+        return lend_elsewhere(pool, size, usable);
+    return is_kept(pool, size) ? lend(pool, size, usable) : lend_large(pool, size, usable);
+}
+
+/* ---- growing ---- */
+
+static bool grow_large(leat_pool *pool, void *block, size_t old_usable, size_t size, size_t *usable) {
+    if (size < old_usable || !pool_reserve(pool, size - old_usable))
+        return false;
+    bool grew = pool->inner->ops->grow_in_place(pool->inner, block, old_usable, size, usable);
+    uint64_t by = grew ? *usable - old_usable : 0;
+    __atomic_fetch_add(&pool->reserved, by - (size - old_usable), __ATOMIC_RELAXED);
+    return grew;
+}
+
+static bool grow_in_place(leat_alloc *alloc, void *block, size_t old_usable, size_t size, size_t *usable) {
+    leat_pool *pool = pool_of(alloc);
+    if (!is_kept(pool, old_usable))
+        return grow_large(pool, block, old_usable, size, usable);
+    size_t held = pool_size_of_class(pool_class_of(old_usable));
+    if (size > held)
+        return false;
+    if (pool->watched)
+        leat_unpoison((char *)block + old_usable, held - old_usable);
+    *usable = held;
+    return true;
+}
+
+/* ---- taking back ---- */
+
+static void poison_all_but_link(leat_pool *pool, pool_block *block) {
+    if (!pool->watched)
+        return;
+    leat_poison(block, block->size);
+    leat_unpoison_as_it_is(block, sizeof *block);
+}
+
+/* Once the block is in the list, the pool is no longer ours to look at. */
+static void send_back(leat_pool *pool, void *released, size_t size) {
+    pool_block *block = released;
+    if (pool->watched)
+        leat_unpoison(block, size);
+    block->size = size;
+    poison_all_but_link(pool, block);
+    pool_block *first = __atomic_load_n(&pool->back, __ATOMIC_RELAXED);
+    do {
+        if (first == &pool->closed) {
+            pool_give_to_inner(pool, block, size);
+            return;
+        }
+        block->next = first;
+    } while (!__atomic_compare_exchange_n(&pool->back, &first, block, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+static void release(leat_alloc *alloc, void *block, size_t usable) {
+    leat_pool *pool = pool_of(alloc);
+    if (!is_kept(pool, usable)) {
+        pool_give_to_inner(pool, block, usable);
+        return;
+    }
+    unsigned index = pool_class_of(usable);
+    if (is_mine(pool))
+        pool_keep(pool, block, &pool->classes[index]);
+    else
+        send_back(pool, block, pool_size_of_class(index));
+}
+
+/* ---- life ---- */
+
+static void note(leat_alloc *alloc, const void *buffer, leat_alloc_event what, const char *where) {
+    leat_alloc *inner = pool_of(alloc)->inner;
+    inner->ops->note(inner, buffer, what, where);
+}
+
+static uint64_t or_else(uint64_t chosen, uint64_t otherwise) {
+    return chosen ? chosen : otherwise;
+}
+
+static void set_limits(leat_pool *pool, const leat_pool_limits *limits) {
+    uint64_t largest = or_else(limits->largest, 8 << 20);
+    if (largest > POOL_LARGEST_EVER)
+        largest = POOL_LARGEST_EVER;
+    pool->end = pool_size_of_class(pool_class_of((size_t)largest)) + 1;
+    pool->most_cached = or_else(limits->most_cached, 64 << 20);
+    pool->most_reserved = or_else(limits->most_reserved, UINT64_C(8) << 30);
+    pool->step = or_else(limits->trim_age, UINT64_C(10000000000)) / POOL_STEPS_OF_AGE;
+    for (unsigned i = 0; i < POOL_CLASSES; i++)
+        pool->classes[i].size = pool_size_of_class(i);
+}
+
+leat_pool *leat_pool_new(leat_alloc *inner, const leat_pool_limits *limits) {
+    static const leat_alloc_ops silent = {.allocate = allocate, .grow_in_place = grow_in_place, .release = release};
+    static const leat_alloc_ops noting = {
+        .allocate = allocate, .grow_in_place = grow_in_place, .release = release, .note = note};
+    static const leat_pool_limits none = {0};
+    if (!inner)
+        inner = leat_unpooled();
+    leat_pool *pool = leat_alloc_take_zeroed(inner, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->alloc = (leat_alloc){.ops = inner->ops->note ? &noting : &silent, .stats = inner->stats};
+    pool->inner = inner;
+    pool->owner = this_thread();
+    pool->watched = leat_memory_is_watched();
+    pool->blocks = pool->refs = 1;
+    set_limits(pool, limits ? limits : &none);
+    if (inner->ops->note)
+        pool->end = 0;
+    return pool;
+}
+
+leat_pool *leat_pool_retain(leat_pool *pool) {
+    __atomic_fetch_add(&pool->refs, 1, __ATOMIC_RELAXED);
+    return pool;
+}
+
+void leat_pool_release(leat_pool *pool) {
+    if (!pool || __atomic_sub_fetch(&pool->refs, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
+    __atomic_store_n(&pool->owner, NULL, __ATOMIC_RELAXED);
+    pool_close(pool);
+    pool_count_down(pool);
+}
+
+leat_alloc *leat_pool_alloc(leat_pool *pool) {
+    return &pool->alloc;
+}
+
+void leat_pool_adopt(leat_pool *pool) {
+    __atomic_store_n(&pool->owner, this_thread(), __ATOMIC_RELAXED);
+}

@@ -1,0 +1,97 @@
+/** What the files of the pool share: its layout and the classes of size. Not installed. */
+#ifndef LEAT_CORE_POOL_INTERNAL_H
+#define LEAT_CORE_POOL_INTERNAL_H
+
+#include "core/poison_internal.h"
+#include "core/pool.h"
+
+enum {
+    POOL_SMALLEST = 64,          /* bytes of the first class */
+    POOL_CLASSES = 81,           /* up to POOL_LARGEST_EVER */
+    POOL_STEPS_OF_AGE = 4,       /* a block that two steps of trimming found unneeded goes */
+    POOL_WORTH_A_CALL = 4 << 20, /* freed bytes after which the inner allocator is asked to give pages back */
+};
+#define POOL_LARGEST_EVER ((uint64_t)64 << 20)
+
+/** A block that is kept; the rest of it is poisoned. */
+typedef struct pool_block {
+    struct pool_block *next;
+    size_t size; /* of its class: for the list of those that came back from other threads */
+} pool_block;
+
+/** The kept blocks of one size, the last one released first. */
+typedef struct pool_class {
+    pool_block *first;
+    size_t size;
+    uint32_t count;
+    uint32_t unneeded; /* the fewest there were since the last step of trimming */
+} pool_class;
+
+struct leat_pool {
+    leat_alloc alloc;
+    leat_alloc *inner;
+    const void *owner; /* the mark of the thread that it belongs to; atomic */
+    bool watched;      /* by a checker of memory */
+    uint64_t end;      /* blocks of fewer bytes are kept; 0 = none */
+    uint64_t most_cached;
+    uint64_t most_reserved;
+    uint64_t cached; /* bytes */
+    uint64_t allocations;
+    uint64_t misses;
+    uint64_t returned;
+    uint64_t step; /* nanoseconds */
+    uint64_t next_step;
+    pool_class classes[POOL_CLASSES];
+
+    /* What other threads write, apart from what the owner reads for each block. */
+    char apart[64];
+    pool_block *back;  /* blocks released elsewhere; &closed once the last reference went */
+    uint64_t blocks;   /* 1 for the references, 1 for each block from the inner allocator */
+    uint64_t reserved; /* bytes from the inner allocator */
+    uint64_t refused;
+    uint64_t foreign; /* blocks lent to other threads */
+    uint32_t refs;
+    pool_block closed;
+};
+
+/** The class whose blocks hold `size` bytes: sizes are 64, 80, 96, 112, 128, 160, ... */
+static inline unsigned pool_class_of(size_t size) {
+    if (size <= POOL_SMALLEST)
+        return 0;
+    uint64_t last = (uint64_t)size - 1;
+    unsigned doubling = 63u - (unsigned)__builtin_clzll(last);
+    return (doubling - 6) * 4 + (unsigned)((last >> (doubling - 2)) & 3) + 1;
+}
+
+static inline size_t pool_size_of_class(unsigned index) {
+    if (index == 0)
+        return POOL_SMALLEST;
+    size_t quarter = (size_t)16 << ((index - 1) / 4);
+    return quarter * (5 + (index - 1) % 4);
+}
+
+/** Takes a block from the inner allocator if the budget allows it; `usable` may be NULL. Any thread. */
+void *pool_take_from_inner(leat_pool *pool, size_t size, size_t *usable);
+
+/** Gives a block back to the inner allocator; the pool may be gone afterwards. Any thread. */
+void pool_give_to_inner(leat_pool *pool, void *block, size_t size);
+
+/** Counts bytes that a block of the inner allocator grows by; false = beyond the budget. Any thread. */
+bool pool_reserve(leat_pool *pool, uint64_t bytes);
+
+/** Takes in what other threads released. */
+void pool_take_back(leat_pool *pool);
+
+/** Puts a block into its class, or gives it to the inner allocator when enough is kept. */
+void pool_keep(leat_pool *pool, void *block, pool_class *of);
+
+/** Takes the block kept last out of its class, which has one. */
+void *pool_take_kept(leat_pool *pool, pool_class *of);
+
+/** Frees the pool once neither a reference nor a block is left. */
+void pool_count_down(leat_pool *pool);
+
+/** Ends the keeping of blocks: what is released from now on goes to the inner allocator. */
+void pool_close(leat_pool *pool);
+
+#endif

@@ -1,0 +1,427 @@
+#include "core/bytebuf.h"
+#include "core/poison_internal.h"
+#include "core/pool.h"
+#include "tests/support/suite.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define MIB ((size_t)1 << 20)
+#define SECOND UINT64_C(1000000000)
+
+static leat_pool *pool_with(leat_pool_limits limits) {
+    leat_pool *pool = leat_pool_new(NULL, &limits);
+    ck_assert_ptr_nonnull(pool);
+    return pool;
+}
+
+static void *take(leat_pool *pool, size_t size) {
+    void *block = leat_alloc_take(leat_pool_alloc(pool), size, NULL);
+    ck_assert_ptr_nonnull(block);
+    memset(block, 0x5a, size);
+    return block;
+}
+
+static void give(leat_pool *pool, void *block, size_t size) {
+    leat_alloc_give(leat_pool_alloc(pool), block, size);
+}
+
+static void run_elsewhere(void *(*run)(void *), void *argument) {
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, run, argument), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+START_TEST(a_block_is_at_most_a_quarter_larger_than_asked) {
+    leat_pool *pool = leat_pool_new(NULL, NULL);
+    for (size_t size = 1; size < 20 * MIB; size += 1 + size / 13) {
+        size_t usable = 0;
+        void *block = leat_alloc_take(leat_pool_alloc(pool), size, &usable);
+        ck_assert_uint_eq((uintptr_t)block % 16, 0);
+        ck_assert_uint_ge(usable, size);
+        ck_assert_uint_le(usable, size <= 64 ? 64 : size + size / 4 + 16);
+        give(pool, block, usable);
+    }
+    leat_pool_release(pool);
+}
+END_TEST
+
+START_TEST(known_sizes_fall_into_their_classes) {
+    static const size_t table[][2] = {{0, 64},
+                                      {1, 64},
+                                      {64, 64},
+                                      {65, 80},
+                                      {100, 112},
+                                      {128, 128},
+                                      {513, 640},
+                                      {8193, 10240},
+                                      {100000, 114688},
+                                      {MIB, MIB},
+                                      {MIB + 1, MIB + MIB / 4},
+                                      {4 * MIB, 4 * MIB},
+                                      {8 * MIB, 8 * MIB}};
+    leat_pool *pool = leat_pool_new(NULL, NULL);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        size_t usable;
+        void *block = leat_alloc_take(leat_pool_alloc(pool), table[i][0], &usable);
+        ck_assert_uint_eq(usable, table[i][1]);
+        give(pool, block, usable);
+    }
+    leat_pool_release(pool);
+}
+END_TEST
+
+START_TEST(the_block_released_last_is_lent_first) {
+    leat_pool *pool = leat_pool_new(NULL, NULL);
+    void *first = take(pool, 4 * MIB), *second = take(pool, 4 * MIB);
+    give(pool, first, 4 * MIB);
+    give(pool, second, 4 * MIB);
+    ck_assert_ptr_eq(take(pool, 4 * MIB - 100), second);
+    ck_assert_ptr_eq(take(pool, 4 * MIB), first);
+    ck_assert_uint_eq(leat_pool_statistics(pool).misses, 2);
+    give(pool, first, 4 * MIB);
+    give(pool, second, 4 * MIB - 100);
+    leat_pool_release(pool);
+}
+END_TEST
+
+/* Blocks of many sizes at once, each filled with its number: nobody writes into another's. */
+START_TEST(blocks_never_overlap) {
+    enum { BLOCKS = 400 };
+    leat_pool *pool = leat_pool_new(NULL, NULL);
+    uint8_t *blocks[BLOCKS] = {NULL};
+    size_t sizes[BLOCKS] = {0};
+    uint32_t random = 7;
+    for (int round = 0; round < 20000; round++) {
+        random = random * 1664525 + 1013904223;
+        size_t i = (random >> 8) % BLOCKS;
+        for (size_t at = 0; at < sizes[i]; at += 97)
+            ck_assert_uint_eq(blocks[i][at], i % 251);
+        give(pool, blocks[i], sizes[i]);
+        sizes[i] = (random >> 4) % 3000;
+        blocks[i] = take(pool, sizes[i]);
+        memset(blocks[i], (int)(i % 251), sizes[i]);
+    }
+    for (size_t i = 0; i < BLOCKS; i++)
+        give(pool, blocks[i], sizes[i]);
+    ck_assert_uint_eq(leat_pool_statistics(pool).live, 0);
+    leat_pool_release(pool);
+}
+END_TEST
+
+START_TEST(a_block_grows_in_place_up_to_its_class) {
+    leat_pool *pool = leat_pool_new(NULL, NULL);
+    leat_alloc *alloc = leat_pool_alloc(pool);
+    size_t usable;
+    void *block = take(pool, 1025);
+    ck_assert(alloc->ops->grow_in_place(alloc, block, 1025, 1280, &usable));
+    ck_assert_uint_eq(usable, 1280);
+    memset(block, 1, usable);
+    ck_assert(!alloc->ops->grow_in_place(alloc, block, 1280, 1281, &usable));
+    give(pool, block, 1280);
+    leat_pool_release(pool);
+}
+END_TEST
+
+START_TEST(statistics_tell_what_is_lent_and_kept) {
+    leat_pool *pool = leat_pool_new(NULL, NULL);
+    void *one = take(pool, 1000), *other = take(pool, 2000);
+    give(pool, other, 2000);
+    leat_pool_stats stats = leat_pool_statistics(pool);
+    ck_assert_uint_eq(stats.allocations, 2);
+    ck_assert_uint_eq(stats.live, 1);
+    ck_assert_uint_eq(stats.live_bytes, 1024);
+    ck_assert_uint_eq(stats.cached, 1);
+    ck_assert_uint_eq(stats.cached_bytes, 2048);
+    ck_assert_uint_eq(stats.reserved_bytes, 3072);
+    give(pool, one, 1000);
+    leat_pool_drain(pool);
+    stats = leat_pool_statistics(pool);
+    ck_assert_uint_eq(stats.live + stats.cached + stats.reserved_bytes, 0);
+    leat_pool_release(pool);
+}
+END_TEST
+
+START_TEST(beyond_the_budget_kept_blocks_go_first_then_blocks_are_refused) {
+    leat_pool *pool = pool_with((leat_pool_limits){.most_reserved = 3 * MIB});
+    void *large = take(pool, 2 * MIB);
+    give(pool, large, 2 * MIB);
+    large = take(pool, 3 * MIB);
+    ck_assert_uint_eq(leat_pool_statistics(pool).cached, 0);
+    ck_assert_ptr_null(leat_alloc_take(leat_pool_alloc(pool), 64, NULL));
+    ck_assert_ptr_null(leat_alloc_take(leat_pool_alloc(pool), 100 * MIB, NULL));
+    ck_assert_uint_ge(leat_pool_statistics(pool).refused, 2);
+    give(pool, large, 3 * MIB);
+    give(pool, take(pool, 64), 64);
+    leat_pool_release(pool);
+}
+END_TEST
+
+START_TEST(no_more_is_kept_than_allowed) {
+    leat_pool *pool = pool_with((leat_pool_limits){.most_cached = 2 * MIB});
+    void *blocks[4];
+    for (int i = 0; i < 4; i++)
+        blocks[i] = take(pool, MIB);
+    for (int i = 0; i < 4; i++)
+        give(pool, blocks[i], MIB);
+    ck_assert_uint_eq(leat_pool_statistics(pool).cached_bytes, 2 * MIB);
+    ck_assert_uint_eq(leat_pool_statistics(pool).reserved_bytes, 2 * MIB);
+    leat_pool_release(pool);
+}
+END_TEST
+
+START_TEST(huge_blocks_are_not_kept) {
+    leat_pool *pool = pool_with((leat_pool_limits){.largest = MIB});
+    size_t usable;
+    void *huge = leat_alloc_take(leat_pool_alloc(pool), 5 * MIB, &usable);
+    ck_assert_uint_eq(leat_pool_statistics(pool).live_bytes, usable);
+    give(pool, huge, usable);
+    ck_assert_uint_eq(leat_pool_statistics(pool).reserved_bytes, 0);
+    leat_pool_release(pool);
+}
+END_TEST
+
+#ifdef LEAT_ASAN
+START_TEST(kept_and_slack_bytes_are_poisoned) {
+    leat_pool *pool = leat_pool_new(NULL, NULL);
+    uint8_t *block = take(pool, 1030);
+    ck_assert(!__asan_address_is_poisoned(block + 1029));
+    ck_assert(__asan_address_is_poisoned(block + 1030));
+    ck_assert(__asan_address_is_poisoned(block + 1279));
+    give(pool, block, 1030);
+    ck_assert(__asan_address_is_poisoned(block));
+    ck_assert(__asan_address_is_poisoned(block + 1029));
+    leat_pool_release(pool);
+}
+END_TEST
+#define POISON_TEST kept_and_slack_bytes_are_poisoned,
+#else
+#define POISON_TEST
+#endif
+
+/* ---- trimming ---- */
+
+START_TEST(a_block_that_nobody_needs_goes_within_the_trim_age) {
+    leat_pool *pool = pool_with((leat_pool_limits){.trim_age = 8 * SECOND});
+    leat_pool_trim(pool, 100 * SECOND);
+    give(pool, take(pool, 1000), 1000);
+    for (uint64_t now = 101; now < 108; now++)
+        leat_pool_trim(pool, now * SECOND);
+    ck_assert_uint_eq(leat_pool_statistics(pool).reserved_bytes, 0);
+    ck_assert_uint_eq(leat_pool_next_trim(pool), UINT64_MAX);
+    leat_pool_release(pool);
+}
+END_TEST
+
+START_TEST(a_block_in_use_again_and_again_stays) {
+    leat_pool *pool = pool_with((leat_pool_limits){.trim_age = 8 * SECOND});
+    void *both[2] = {take(pool, 1000), take(pool, 1000)};
+    give(pool, both[0], 1000);
+    give(pool, both[1], 1000);
+    for (uint64_t now = 1; now < 40; now++) {
+        give(pool, take(pool, 1000), 1000);
+        leat_pool_trim(pool, now * SECOND);
+    }
+    ck_assert_uint_eq(leat_pool_statistics(pool).cached, 1);
+    ck_assert_uint_eq(leat_pool_statistics(pool).misses, 2);
+    leat_pool_release(pool);
+}
+END_TEST
+
+START_TEST(the_next_trim_is_due_a_quarter_of_the_age_after_the_last) {
+    leat_pool *pool = pool_with((leat_pool_limits){.trim_age = 8 * SECOND});
+    ck_assert_uint_eq(leat_pool_next_trim(pool), UINT64_MAX);
+    leat_pool_trim(pool, 50 * SECOND);
+    give(pool, take(pool, 1000), 1000);
+    ck_assert_uint_eq(leat_pool_next_trim(pool), 52 * SECOND);
+    leat_pool_release(pool);
+}
+END_TEST
+
+/* ---- other threads ---- */
+
+typedef struct bundle {
+    leat_pool *pool;
+    leat_bytebuf *bufs[1000];
+} bundle;
+
+static void *release_all(void *argument) {
+    bundle *all = argument;
+    for (int i = 0; i < 1000; i++)
+        leat_bytebuf_release(all->bufs[i]);
+    return NULL;
+}
+
+static void *make_all(void *argument) {
+    bundle *all = argument;
+    for (int i = 0; i < 1000; i++) {
+        all->bufs[i] = leat_bytebuf_new(leat_pool_alloc(all->pool), 200);
+        leat_bytebuf_write_u64(all->bufs[i], (uint64_t)i);
+    }
+    return NULL;
+}
+
+START_TEST(what_is_released_elsewhere_comes_back) {
+    bundle all = {.pool = leat_pool_new(NULL, NULL)};
+    make_all(&all);
+    run_elsewhere(release_all, &all);
+    ck_assert_uint_eq(leat_pool_statistics(all.pool).returned, 1000);
+    ck_assert_uint_eq(leat_pool_statistics(all.pool).live, 0);
+    make_all(&all);
+    ck_assert_uint_eq(leat_pool_statistics(all.pool).misses, 1000);
+    release_all(&all);
+    leat_pool_release(all.pool);
+}
+END_TEST
+
+START_TEST(a_thread_may_end_and_leave_live_buffers) {
+    bundle all = {.pool = leat_pool_new(NULL, NULL)};
+    run_elsewhere(make_all, &all);
+    ck_assert_uint_eq(leat_pool_statistics(all.pool).live, 1000);
+    for (int i = 0; i < 1000; i++)
+        ck_assert_uint_eq(leat_bytebuf_get_u64(all.bufs[i], 0), (uint64_t)i);
+    release_all(&all);
+    ck_assert_uint_eq(leat_pool_statistics(all.pool).cached, 1000);
+    leat_pool_release(all.pool);
+}
+END_TEST
+
+static void *own_a_pool(void *argument) {
+    bundle *all = argument;
+    all->pool = leat_pool_new(NULL, NULL);
+    make_all(all);
+    leat_pool_release(all->pool);
+    return NULL;
+}
+
+START_TEST(a_pool_outlives_its_last_block) {
+    static bundle all;
+    run_elsewhere(own_a_pool, &all);
+    leat_bytebuf *slice = leat_bytebuf_slice(all.bufs[7], 0, 8);
+    ck_assert_uint_eq(leat_bytebuf_get_u64(slice, 0), 7);
+    run_elsewhere(release_all, &all);
+    ck_assert_uint_eq(leat_bytebuf_get_u64(slice, 0), 7);
+    leat_bytebuf_release(slice);
+}
+END_TEST
+
+static void *adopt(void *argument) {
+    bundle *all = argument;
+    leat_pool_adopt(all->pool);
+    make_all(all);
+    release_all(all);
+    return NULL;
+}
+
+START_TEST(a_pool_may_move_to_another_thread) {
+    bundle all = {.pool = leat_pool_new(NULL, NULL)};
+    make_all(&all);
+    release_all(&all);
+    run_elsewhere(adopt, &all);
+    leat_pool_adopt(all.pool);
+    ck_assert_uint_eq(leat_pool_statistics(all.pool).misses, 1000);
+    ck_assert_uint_eq(leat_pool_statistics(all.pool).returned, 0);
+    leat_pool_release(all.pool);
+}
+END_TEST
+
+/* Two threads hand buffers of their pools to each other while the pools go away. */
+typedef struct exchange {
+    leat_bytebuf *slots[64];
+    pthread_barrier_t *start;
+} exchange;
+
+static void *swap_and_end(void *argument) {
+    exchange *with = argument;
+    leat_pool *pool = leat_pool_new(NULL, NULL);
+    pthread_barrier_wait(with->start);
+    for (size_t i = 0; i < 20000; i++) {
+        leat_bytebuf *buf = leat_bytebuf_new(leat_pool_alloc(pool), i % 500);
+        buf = __atomic_exchange_n(&with->slots[i % 64], buf, __ATOMIC_ACQ_REL);
+        leat_bytebuf_release(buf);
+    }
+    leat_pool_release(pool);
+    return NULL;
+}
+
+START_TEST(pools_end_while_others_release_their_blocks) {
+    pthread_t threads[3];
+    pthread_barrier_t start;
+    exchange with = {.start = &start};
+    pthread_barrier_init(&start, NULL, 3);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, swap_and_end, &with), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 64; i++)
+        leat_bytebuf_release(with.slots[i]);
+    pthread_barrier_destroy(&start);
+}
+END_TEST
+
+/* ---- the allocator below ---- */
+
+START_TEST(a_refusal_below_is_passed_on_and_loses_nothing) {
+    leat_failing_alloc failing;
+    leat_failing_alloc_init(&failing, leat_unpooled());
+    leat_pool *pool = leat_pool_new(&failing.alloc, NULL);
+    failing.fail_at = failing.asked + 1;
+    ck_assert_ptr_null(leat_alloc_take(leat_pool_alloc(pool), 100, NULL));
+    ck_assert_uint_eq(leat_pool_statistics(pool).reserved_bytes, 0);
+    give(pool, take(pool, 100), 100);
+    leat_pool_release(pool);
+    failing.fail_at = failing.asked + 1;
+    ck_assert_ptr_null(leat_pool_new(&failing.alloc, NULL));
+}
+END_TEST
+
+START_TEST(a_counting_allocator_below_gets_everything_back) {
+    leat_counting_alloc counting;
+    leat_counting_alloc_init(&counting, leat_unpooled());
+    bundle all = {.pool = leat_pool_new(&counting.alloc, NULL)};
+    make_all(&all);
+    release_all(&all);
+    give(all.pool, take(all.pool, 30 * MIB), 30 * MIB);
+    leat_pool_release(all.pool);
+    ck_assert_uint_eq(counting.counted.live, 0);
+    ck_assert_uint_eq(counting.counted.live_bytes, 0);
+}
+END_TEST
+
+START_TEST(over_a_ledger_nothing_is_kept_and_leaks_are_named) {
+    leat_tracking_alloc *tracking = leat_tracking_alloc_new(leat_unpooled());
+    leat_pool *pool = leat_pool_new(leat_tracking_alloc_base(tracking), NULL);
+    size_t before = leat_tracking_alloc_live(tracking);
+    leat_bytebuf *buf = leat_bytebuf_new(leat_pool_alloc(pool), 100);
+    leat_bytebuf_release(leat_bytebuf_new(leat_pool_alloc(pool), 100));
+    ck_assert_uint_eq(leat_tracking_alloc_live(tracking), before + 1);
+    leat_bytebuf_release(buf);
+    leat_pool_release(pool);
+    ck_assert_uint_eq(leat_tracking_alloc_live(tracking), 0);
+    leat_tracking_alloc_free(tracking);
+}
+END_TEST
+
+int main(void) {
+    return suite_run("pool", (const TTest *const[]){POISON_TEST a_block_is_at_most_a_quarter_larger_than_asked,
+                                                    known_sizes_fall_into_their_classes,
+                                                    the_block_released_last_is_lent_first,
+                                                    blocks_never_overlap,
+                                                    a_block_grows_in_place_up_to_its_class,
+                                                    statistics_tell_what_is_lent_and_kept,
+                                                    beyond_the_budget_kept_blocks_go_first_then_blocks_are_refused,
+                                                    no_more_is_kept_than_allowed,
+                                                    huge_blocks_are_not_kept,
+                                                    a_block_that_nobody_needs_goes_within_the_trim_age,
+                                                    a_block_in_use_again_and_again_stays,
+                                                    the_next_trim_is_due_a_quarter_of_the_age_after_the_last,
+                                                    what_is_released_elsewhere_comes_back,
+                                                    a_thread_may_end_and_leave_live_buffers,
+                                                    a_pool_outlives_its_last_block,
+                                                    a_pool_may_move_to_another_thread,
+                                                    pools_end_while_others_release_their_blocks,
+                                                    a_refusal_below_is_passed_on_and_loses_nothing,
+                                                    a_counting_allocator_below_gets_everything_back,
+                                                    over_a_ledger_nothing_is_kept_and_leaks_are_named,
+                                                    NULL});
+}
