@@ -13,13 +13,10 @@
 #endif
 #endif
 
-#ifdef LEAT_ASAN
+#if defined(LEAT_ASAN)
 #include <sanitizer/asan_interface.h>
-#elif defined(__has_include)
-#if __has_include(<valgrind/memcheck.h>)
+#elif defined(LEAT_MEMCHECK) /* the build found the header */
 #include <valgrind/memcheck.h>
-#define LEAT_MEMCHECK 1
-#endif
 #endif
 
 /** Says whether somebody watches this process: only then the calls below are worth their time. */

@@ -3,7 +3,6 @@
 #include "core/pool.h"
 #include "tests/support/suite.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define MIB ((size_t)1 << 20)
@@ -24,12 +23,6 @@ static void *take(leat_pool *pool, size_t size) {
 
 static void give(leat_pool *pool, void *block, size_t size) {
     leat_alloc_give(leat_pool_alloc(pool), block, size);
-}
-
-static void run_elsewhere(void *(*run)(void *), void *argument) {
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, run, argument), 0);
-    ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 
 START_TEST(a_block_is_at_most_a_quarter_larger_than_asked) {
@@ -238,127 +231,6 @@ START_TEST(the_next_trim_is_due_a_quarter_of_the_age_after_the_last) {
 }
 END_TEST
 
-/* ---- other threads ---- */
-
-typedef struct bundle {
-    leat_pool *pool;
-    leat_bytebuf *bufs[1000];
-} bundle;
-
-static void *release_all(void *argument) {
-    bundle *all = argument;
-    for (int i = 0; i < 1000; i++)
-        leat_bytebuf_release(all->bufs[i]);
-    return NULL;
-}
-
-static void *make_all(void *argument) {
-    bundle *all = argument;
-    for (int i = 0; i < 1000; i++) {
-        all->bufs[i] = leat_bytebuf_new(leat_pool_alloc(all->pool), 200);
-        leat_bytebuf_write_u64(all->bufs[i], (uint64_t)i);
-    }
-    return NULL;
-}
-
-START_TEST(what_is_released_elsewhere_comes_back) {
-    bundle all = {.pool = leat_pool_new(NULL, NULL)};
-    make_all(&all);
-    run_elsewhere(release_all, &all);
-    ck_assert_uint_eq(leat_pool_statistics(all.pool).returned, 1000);
-    ck_assert_uint_eq(leat_pool_statistics(all.pool).live, 0);
-    make_all(&all);
-    ck_assert_uint_eq(leat_pool_statistics(all.pool).misses, 1000);
-    release_all(&all);
-    leat_pool_release(all.pool);
-}
-END_TEST
-
-START_TEST(a_thread_may_end_and_leave_live_buffers) {
-    bundle all = {.pool = leat_pool_new(NULL, NULL)};
-    run_elsewhere(make_all, &all);
-    ck_assert_uint_eq(leat_pool_statistics(all.pool).live, 1000);
-    for (int i = 0; i < 1000; i++)
-        ck_assert_uint_eq(leat_bytebuf_get_u64(all.bufs[i], 0), (uint64_t)i);
-    release_all(&all);
-    ck_assert_uint_eq(leat_pool_statistics(all.pool).cached, 1000);
-    leat_pool_release(all.pool);
-}
-END_TEST
-
-static void *own_a_pool(void *argument) {
-    bundle *all = argument;
-    all->pool = leat_pool_new(NULL, NULL);
-    make_all(all);
-    leat_pool_release(all->pool);
-    return NULL;
-}
-
-START_TEST(a_pool_outlives_its_last_block) {
-    static bundle all;
-    run_elsewhere(own_a_pool, &all);
-    leat_bytebuf *slice = leat_bytebuf_slice(all.bufs[7], 0, 8);
-    ck_assert_uint_eq(leat_bytebuf_get_u64(slice, 0), 7);
-    run_elsewhere(release_all, &all);
-    ck_assert_uint_eq(leat_bytebuf_get_u64(slice, 0), 7);
-    leat_bytebuf_release(slice);
-}
-END_TEST
-
-static void *adopt(void *argument) {
-    bundle *all = argument;
-    leat_pool_adopt(all->pool);
-    make_all(all);
-    release_all(all);
-    return NULL;
-}
-
-START_TEST(a_pool_may_move_to_another_thread) {
-    bundle all = {.pool = leat_pool_new(NULL, NULL)};
-    make_all(&all);
-    release_all(&all);
-    run_elsewhere(adopt, &all);
-    leat_pool_adopt(all.pool);
-    ck_assert_uint_eq(leat_pool_statistics(all.pool).misses, 1000);
-    ck_assert_uint_eq(leat_pool_statistics(all.pool).returned, 0);
-    leat_pool_release(all.pool);
-}
-END_TEST
-
-/* Two threads hand buffers of their pools to each other while the pools go away. */
-typedef struct exchange {
-    leat_bytebuf *slots[64];
-    pthread_barrier_t *start;
-} exchange;
-
-static void *swap_and_end(void *argument) {
-    exchange *with = argument;
-    leat_pool *pool = leat_pool_new(NULL, NULL);
-    pthread_barrier_wait(with->start);
-    for (size_t i = 0; i < 20000; i++) {
-        leat_bytebuf *buf = leat_bytebuf_new(leat_pool_alloc(pool), i % 500);
-        buf = __atomic_exchange_n(&with->slots[i % 64], buf, __ATOMIC_ACQ_REL);
-        leat_bytebuf_release(buf);
-    }
-    leat_pool_release(pool);
-    return NULL;
-}
-
-START_TEST(pools_end_while_others_release_their_blocks) {
-    pthread_t threads[3];
-    pthread_barrier_t start;
-    exchange with = {.start = &start};
-    pthread_barrier_init(&start, NULL, 3);
-    for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, swap_and_end, &with), 0);
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
-    for (int i = 0; i < 64; i++)
-        leat_bytebuf_release(with.slots[i]);
-    pthread_barrier_destroy(&start);
-}
-END_TEST
-
 /* ---- the allocator below ---- */
 
 START_TEST(a_refusal_below_is_passed_on_and_loses_nothing) {
@@ -372,19 +244,6 @@ START_TEST(a_refusal_below_is_passed_on_and_loses_nothing) {
     leat_pool_release(pool);
     failing.fail_at = failing.asked + 1;
     ck_assert_ptr_null(leat_pool_new(&failing.alloc, NULL));
-}
-END_TEST
-
-START_TEST(a_counting_allocator_below_gets_everything_back) {
-    leat_counting_alloc counting;
-    leat_counting_alloc_init(&counting, leat_unpooled());
-    bundle all = {.pool = leat_pool_new(&counting.alloc, NULL)};
-    make_all(&all);
-    release_all(&all);
-    give(all.pool, take(all.pool, 30 * MIB), 30 * MIB);
-    leat_pool_release(all.pool);
-    ck_assert_uint_eq(counting.counted.live, 0);
-    ck_assert_uint_eq(counting.counted.live_bytes, 0);
 }
 END_TEST
 
@@ -403,25 +262,13 @@ START_TEST(over_a_ledger_nothing_is_kept_and_leaks_are_named) {
 END_TEST
 
 int main(void) {
-    return suite_run("pool", (const TTest *const[]){POISON_TEST a_block_is_at_most_a_quarter_larger_than_asked,
-                                                    known_sizes_fall_into_their_classes,
-                                                    the_block_released_last_is_lent_first,
-                                                    blocks_never_overlap,
-                                                    a_block_grows_in_place_up_to_its_class,
-                                                    statistics_tell_what_is_lent_and_kept,
-                                                    beyond_the_budget_kept_blocks_go_first_then_blocks_are_refused,
-                                                    no_more_is_kept_than_allowed,
-                                                    huge_blocks_are_not_kept,
-                                                    a_block_that_nobody_needs_goes_within_the_trim_age,
-                                                    a_block_in_use_again_and_again_stays,
-                                                    the_next_trim_is_due_a_quarter_of_the_age_after_the_last,
-                                                    what_is_released_elsewhere_comes_back,
-                                                    a_thread_may_end_and_leave_live_buffers,
-                                                    a_pool_outlives_its_last_block,
-                                                    a_pool_may_move_to_another_thread,
-                                                    pools_end_while_others_release_their_blocks,
-                                                    a_refusal_below_is_passed_on_and_loses_nothing,
-                                                    a_counting_allocator_below_gets_everything_back,
-                                                    over_a_ledger_nothing_is_kept_and_leaks_are_named,
-                                                    NULL});
+    return suite_run(
+        "pool",
+        (const TTest *const[]){
+            POISON_TEST a_block_is_at_most_a_quarter_larger_than_asked, known_sizes_fall_into_their_classes,
+            the_block_released_last_is_lent_first, blocks_never_overlap, a_block_grows_in_place_up_to_its_class,
+            statistics_tell_what_is_lent_and_kept, beyond_the_budget_kept_blocks_go_first_then_blocks_are_refused,
+            no_more_is_kept_than_allowed, huge_blocks_are_not_kept, a_block_that_nobody_needs_goes_within_the_trim_age,
+            a_block_in_use_again_and_again_stays, the_next_trim_is_due_a_quarter_of_the_age_after_the_last,
+            a_refusal_below_is_passed_on_and_loses_nothing, over_a_ledger_nothing_is_kept_and_leaks_are_named, NULL});
 }
