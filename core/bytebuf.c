@@ -102,19 +102,9 @@ static void init_storage(leat_storage *storage, leat_alloc *alloc, void *block, 
 
 /* ---- handles ---- */
 
-void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint8_t kind, const char *where) {
-    memset(&handle->hot, 0, sizeof handle->hot);
-    handle->hot.refs = 1;
-    handle->hot.kind = kind;
-    handle->floor = 0;
-    handle->max_capacity = LEAT_BYTEBUF_UNBOUNDED;
-    handle->alloc = alloc;
-    handle->home = NULL;
-    handle->block_size = 0;
-    if (!alloc->ops->note)
-        return;
+void leat_handle_begin_ledger(leat_handle *handle, const char *where) {
     handle->hot.flags = LEAT_BYTEBUF_NOTED;
-    alloc->ops->note(alloc, handle, LEAT_ALLOC_MADE, where);
+    handle->alloc->ops->note(handle->alloc, handle, LEAT_ALLOC_MADE, where);
 }
 
 /* One block: handle, storage, bytes. */

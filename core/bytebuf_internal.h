@@ -4,6 +4,8 @@
 
 #include "core/bytebuf.h"
 
+#include <string.h>
+
 /** Memory that handles share. It lies in a block of its own, or in the block of the handle that was born with it. */
 typedef struct leat_storage {
     uint8_t *memory;
@@ -73,8 +75,22 @@ static inline void leat_count_growth(leat_alloc *alloc) {
 /** Tells the ledger of a handle what happened. */
 void leat_handle_note(const leat_bytebuf *buf, leat_alloc_event what, const char *where);
 
+/** Says in a fresh handle that its allocator keeps a ledger, and tells that it was made by `where`. */
+void leat_handle_begin_ledger(leat_handle *handle, const char *where);
+
 /** Prepares the fields of a fresh handle and tells the ledger that it was made by `where`. */
-void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint8_t kind, const char *where);
+static inline void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint8_t kind, const char *where) {
+    memset(&handle->hot, 0, sizeof handle->hot);
+    handle->hot.refs = 1;
+    handle->hot.kind = kind;
+    handle->floor = 0;
+    handle->max_capacity = LEAT_BYTEBUF_UNBOUNDED;
+    handle->alloc = alloc;
+    handle->home = NULL;
+    handle->block_size = 0;
+    if (alloc->ops->note)
+        leat_handle_begin_ledger(handle, where);
+}
 
 /** Says whether `where` may move indices: one reference. Reports a dead handle to the ledger. */
 bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where);

@@ -25,8 +25,9 @@ size_t leat_bytebuf_span_count(const leat_bytebuf *buf) {
 }
 
 size_t leat_bytebuf_spans(const leat_bytebuf *buf, leat_span *spans, size_t max) {
-    uint64_t bytes;
-    return leat_bytebuf_spans_at(buf, (leat_bytebuf_position){0, 0}, spans, max, &bytes);
+    if (leat_bytebuf_is_composite(buf))
+        return leat_composite_spans(buf, spans, max);
+    return leat_bytebuf_spans_at(buf, (leat_bytebuf_position){0, 0}, spans, max, NULL);
 }
 
 size_t leat_bytebuf_spans_at(const leat_bytebuf *buf, leat_bytebuf_position position, leat_span *spans, size_t max,

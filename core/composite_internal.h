@@ -149,6 +149,7 @@ bool leat_composite_is_valid(const leat_bytebuf *buf);
 const uint8_t *leat_composite_at(const leat_bytebuf *buf, uint64_t index, uint64_t *have);
 uint8_t *leat_composite_change_at(leat_bytebuf *buf, uint64_t index, uint64_t *have);
 size_t leat_composite_span_count(const leat_bytebuf *buf);
+size_t leat_composite_spans(const leat_bytebuf *buf, leat_span *spans, size_t max);
 size_t leat_composite_spans_at(const leat_bytebuf *buf, leat_bytebuf_position position, leat_span *spans, size_t max,
                                uint64_t *bytes);
 uint32_t leat_composite_component_from(const leat_bytebuf *buf, uint32_t hint, uint64_t index);

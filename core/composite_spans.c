@@ -80,6 +80,19 @@ static size_t fill_with_tail(const leat_composite *composite, uint32_t i, uint64
     return count < max ? count + fill_spans(&last, 1, at, spans + count, max - count) : count;
 }
 
+static bool is_whole(const leat_composite *composite, size_t max) {
+    return composite->handle.hot.reader == 0 && composite->count <= max && !composite->tail_open;
+}
+
+size_t leat_composite_spans(const leat_bytebuf *buf, leat_span *spans, size_t max) {
+    const leat_composite *composite = leat_composite_in(buf);
+    uint64_t at = composite->origin;
+    const leat_component *first = leat_component_of(composite, 0);
+    if (is_whole(composite, max))
+        return (size_t)(fill_run(first, first + composite->count, &at, spans) - spans);
+    return leat_bytebuf_spans_at(buf, (leat_bytebuf_position){0, 0}, spans, max, NULL);
+}
+
 size_t leat_composite_spans_at(const leat_bytebuf *buf, leat_bytebuf_position position, leat_span *spans, size_t max,
                                uint64_t *bytes) {
     const leat_composite *composite = leat_composite_in(buf);

@@ -229,24 +229,33 @@ static bool takes(leat_gather *gather, const leat_bytebuf *buf) {
     return gather->error == 0 && leat_bytebuf_readable(buf) > 0;
 }
 
-static bool takes_by_copy(leat_gather *gather, const leat_bytebuf *buf) {
-    if (leat_bytebuf_readable(buf) >= gather->refer_from)
-        return false;
+static bool is_copied(const leat_gather *gather, const leat_bytebuf *buf) {
+    return leat_bytebuf_readable(buf) < gather->refer_from;
+}
+
+static void place_copy(leat_gather *gather, const leat_bytebuf *buf) {
     settle_static_before_copy(gather, leat_bytebuf_readable(buf));
     copy_buffer(gather, buf);
     begin_copies(gather);
-    return true;
 }
 
 __attribute__((noinline)) static void add_slowly(leat_gather *gather, leat_bytebuf *buf) {
-    if (!takes(gather, buf) || takes_by_copy(gather, buf))
-        leat_bytebuf_release(buf);
-    else
+    bool taken = takes(gather, buf);
+    if (taken && !is_copied(gather, buf)) {
         place_buffer(gather, buf);
+        return;
+    }
+    if (taken)
+        place_copy(gather, buf);
+    leat_bytebuf_release(buf);
 }
 
 __attribute__((noinline)) static void add_shared_slowly(leat_gather *gather, leat_bytebuf *buf) {
-    if (takes(gather, buf) && !takes_by_copy(gather, buf))
+    if (!takes(gather, buf))
+        return;
+    if (is_copied(gather, buf))
+        place_copy(gather, buf);
+    else
         place_buffer(gather, leat_bytebuf_retain(buf));
 }
 

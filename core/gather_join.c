@@ -22,6 +22,7 @@ static bool copies(const leat_gather *gather, joint between) {
 static inline leat_bytebuf *const *refer_until(leat_gather *gather, leat_bytebuf *const *next,
                                                leat_bytebuf *const *stop, bool paired, joint between) {
     leat_component *slot = gather->slot;
+    leat_bytebuf *const *first = next;
     uint64_t length = gather->length, from = gather->refer_from;
     for (; next < stop; next++) {
         leat_bytebuf *buf = *next;
@@ -33,8 +34,9 @@ static inline leat_bytebuf *const *refer_until(leat_gather *gather, leat_bytebuf
         if (paired)
             *slot++ = (leat_component){between.bytes, length += between.length, NULL};
         *slot++ = (leat_component){buf->bytes + reader, length += n, buf};
-        leat_bytebuf_retain_quietly(buf);
     }
+    for (leat_bytebuf *const *held = first; held < next; held++)
+        leat_bytebuf_retain_quietly(*held);
     gather->slot = slot;
     gather->length = length;
     return next;
