@@ -163,8 +163,6 @@ static const llhttp_settings_t call_backs = {
 /* ---- decoding ---- */
 
 static int code_of(unsigned status) {
-    if (status == 408)
-        return LEAT_ETIMEDOUT;
     return status == 413 || status == 431 ? LEAT_ETOOLONG : LEAT_ECORRUPT;
 }
 

@@ -157,6 +157,14 @@ START_TEST(a_removed_handler_is_silent) {
 }
 END_TEST
 
+START_TEST(a_nonsensical_period_is_refused) {
+    leat_idle_config config = {.all_ms = UINT64_MAX};
+    leat_problem problem;
+    ck_assert_ptr_null(leat_embedded_new_with((leat_stage[]){{&leat_idle, &config, NULL}, {0}}, NULL, &problem));
+    ck_assert_int_eq(problem.code, LEAT_EINVAL);
+}
+END_TEST
+
 int main(void) {
     return suite_run("idle",
                      (const TTest *const[]){
@@ -166,5 +174,5 @@ int main(void) {
                          kinds_have_periods_of_their_own, a_busy_channel_is_never_idle_and_needs_one_timer_a_period,
                          close_reports_a_silent_peer_as_timed_out_and_closes,
                          nothing_is_idle_before_the_channel_is_active_or_without_periods, a_removed_handler_is_silent,
-                         NULL});
+                         a_nonsensical_period_is_refused, NULL});
 }

@@ -1,0 +1,150 @@
+#include "tests/support/pairs.h"
+#include "tests/support/suite.h"
+#include "tests/support/tolerant.h"
+
+START_TEST(removed_while_decoding_it_hands_on_the_rest) {
+    leat_embedded *embedded = leat_embedded_new(obeyed_pairs);
+    leat_embedded_feed_text(embedded, "aaR1bbc");
+    leat_embedded_feed_text(embedded, "dd");
+    assert_texts(embedded, TEXTS("aa", "R1", "bbc", "dd"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(removed_between_reads_it_hands_on_the_rest) {
+    leat_embedded *embedded = leat_embedded_new(just_pairs);
+    leat_embedded_feed_text(embedded, "aab");
+    leat_ctx_remove(leat_channel_find(leat_embedded_channel(embedded), "pairs"));
+    leat_embedded_run(embedded);
+    leat_embedded_feed_text(embedded, "bcc");
+    assert_texts(embedded, TEXTS("aa", "b", "bcc"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(bytes_left_over_at_the_end_are_truncated) {
+    leat_embedded *embedded = leat_embedded_new(just_pairs);
+    leat_embedded_feed_text(embedded, "aab");
+    ck_assert_uint_eq(leat_channel_held(leat_embedded_channel(embedded)), 1);
+    leat_embedded_feed_eof(embedded);
+    ck_assert_int_eq(leat_embedded_take_error(embedded), LEAT_ETRUNCATED);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 1);
+    assert_texts(embedded, TEXTS("aa"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+static leat_embedded *with_demand(uint64_t count) {
+    leat_embedded_options options = {.channel.manual_read = true};
+    leat_embedded *embedded = leat_embedded_new_with(just_pairs, &options, NULL);
+    leat_channel_request(leat_embedded_channel(embedded), count);
+    leat_embedded_run(embedded);
+    return embedded;
+}
+
+START_TEST(it_stops_when_nobody_asks_for_more_and_goes_on_when_asked) {
+    leat_embedded *embedded = with_demand(1);
+    leat_embedded_feed_text(embedded, "aabbccd");
+    assert_texts(embedded, TEXTS("aa"));
+    ck_assert_uint_eq(leat_channel_held(leat_embedded_channel(embedded)), 5);
+    leat_channel_request(leat_embedded_channel(embedded), 1);
+    leat_embedded_run(embedded);
+    assert_texts(embedded, TEXTS("bb"));
+    leat_channel_request(leat_embedded_channel(embedded), 9);
+    leat_embedded_run(embedded);
+    leat_embedded_feed_text(embedded, "d");
+    assert_texts(embedded, TEXTS("cc", "dd"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(the_end_waits_behind_frames_that_nobody_asked_for) {
+    leat_embedded *embedded = with_demand(1);
+    leat_embedded_feed_text(embedded, "aabb");
+    leat_embedded_feed_eof(embedded);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 0);
+    leat_channel_request(leat_embedded_channel(embedded), 1);
+    leat_embedded_run(embedded);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 1);
+    assert_texts(embedded, TEXTS("aa", "bb"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(removed_with_the_end_waiting_it_hands_on_both) {
+    leat_embedded *embedded = with_demand(1);
+    leat_embedded_feed_text(embedded, "aabb");
+    leat_ctx *decoder = leat_channel_find(leat_embedded_channel(embedded), "pairs");
+    decoder->handler->eof(decoder);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 0);
+    leat_ctx_remove(decoder);
+    leat_embedded_run(embedded);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 1);
+    assert_texts(embedded, TEXTS("aa", "bb"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+static int decode_never(leat_ctx *ctx, leat_bytebuf *in, leat_msg *out) {
+    (void)ctx, (void)in, (void)out;
+    return 0;
+}
+
+static int glutton_added(leat_ctx *ctx, const void *config) {
+    leat_decoder_init(leat_state(ctx), decode_never, *(const uint64_t *)config);
+    return 0;
+}
+
+static const leat_handler glutton = {.name = "glutton",
+                                     .state_size = sizeof(leat_decoder),
+                                     .config_size = sizeof(uint64_t),
+                                     LEAT_DECODER_ENTRIES,
+                                     .added = glutton_added};
+
+START_TEST(a_message_that_is_no_buffer_is_passed_on_at_once) {
+    static const leat_type note = {.name = "note"};
+    uint64_t limit = 4;
+    leat_embedded *embedded = leat_embedded_new((leat_stage[]){{&glutton, &limit, NULL}, {0}});
+    leat_ctx *decoder = leat_channel_find(leat_embedded_channel(embedded), "glutton");
+    decoder->handler->read(decoder, leat_msg_of(&note, NULL));
+    leat_msg msg;
+    ck_assert(leat_embedded_take_read(embedded, &msg));
+    ck_assert_ptr_eq(msg.type, &note);
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(an_unfinished_frame_above_the_limit_is_too_long) {
+    uint64_t limit = 4;
+    leat_embedded *embedded = leat_embedded_new((leat_stage[]){{&glutton, &limit, NULL}, {0}});
+    leat_embedded_feed_text(embedded, "aaaa");
+    ck_assert_int_eq(leat_embedded_take_error(embedded), 0);
+    leat_embedded_feed_text(embedded, "a");
+    ck_assert_int_eq(leat_embedded_take_error(embedded), LEAT_ETOOLONG);
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest) {
+    uint64_t limit = 1 << 20;
+    static uint8_t block[64 * 1024];
+    leat_embedded *embedded = leat_embedded_new((leat_stage[]){{&glutton, &limit, NULL}, {0}});
+    for (int i = 0; i < 8; i++)
+        leat_embedded_feed(embedded, block, sizeof block);
+    ck_assert_uint_eq(leat_channel_bytes_read(leat_embedded_channel(embedded)), 8 * sizeof block);
+    leat_embedded_feed_eof(embedded);
+    ck_assert_int_eq(leat_embedded_take_error(embedded), LEAT_ETRUNCATED);
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+int main(void) {
+    return suite_run(
+        "codec_flow",
+        (const TTest *const[]){
+            removed_while_decoding_it_hands_on_the_rest, removed_between_reads_it_hands_on_the_rest,
+            bytes_left_over_at_the_end_are_truncated, it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
+            the_end_waits_behind_frames_that_nobody_asked_for, removed_with_the_end_waiting_it_hands_on_both,
+            a_message_that_is_no_buffer_is_passed_on_at_once, an_unfinished_frame_above_the_limit_is_too_long,
+            a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest, NULL});
+}
