@@ -7,7 +7,8 @@
 
 enum {
     STAGED_MOST = 256,   /* larger messages are referenced */
-    STAGING_SIZE = 2048, /* room of a staging buffer */
+    FIRST_STAGING = 128, /* most channels stage a header and no more: many of these lie about until the turn ends */
+    NEXT_STAGING = 2048, /* behind one that is full */
     FIRST_RING = 4,      /* entries */
     WRITES_A_TURN = 16,  /* then the others have their turn */
     ENTRY_COST = sizeof(outbound_entry),
@@ -112,8 +113,8 @@ static outbound_entry *staging_entry(leat_channel *channel, size_t length) {
         if (leat_bytebuf_writable(last->buf) >= length)
             return last;
     }
-    leat_bytebuf *staging =
-        leat_bytebuf_new(leat_channel_alloc(channel), length > STAGING_SIZE ? length : STAGING_SIZE);
+    size_t room = channel->staged && channel->ring_count > 0 ? NEXT_STAGING : FIRST_STAGING;
+    leat_bytebuf *staging = leat_bytebuf_new(leat_channel_alloc(channel), length > room ? length : room);
     outbound_entry *entry = staging ? append_entry(channel, staging, true) : NULL;
     if (staging && !entry)
         leat_bytebuf_release(staging);

@@ -4,7 +4,7 @@
 #include "core/channel_internal.h"
 
 enum {
-    BLOCK_SIZE = 256 * 1024, /* smaller ones cost throughput with large messages: see docs/design.md */
+    BLOCK_SIZE = 256 * 1024 - 512, /* with its handle 256 KiB, a size class; smaller costs throughput: docs/design.md */
     LEAST_ROOM = 64 * 1024,
     COPY_BELOW = 2048, /* a split costs a handle and keeps the block lent; copying this much costs less */
     MOST_LENT = 16,
