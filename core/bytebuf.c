@@ -3,7 +3,6 @@
 
 #include "core/composite_internal.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define LARGEST_SIZE ((uint64_t)INT64_MAX / 2)
@@ -62,13 +61,6 @@ bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where) {
         return true;
     note_if_dead(buf, where);
     return false;
-}
-
-void leat_bytebuf_put_refused(const leat_bytebuf *buf) {
-    bool has_room = false; /* that leat_bytebuf_reserve made */
-    (void)buf;
-    (void)has_room;
-    assert(has_room && "put without reserve");
 }
 
 /* ---- storage ---- */

@@ -127,7 +127,7 @@ bool leat_bytebuf_write_buffer(leat_bytebuf *buf, const leat_bytebuf *src) {
         return true;
     uint8_t *to = buf->bytes + buf->writer;
     leat_bytebuf_copy_out(src, src->reader, to, n);
-    return leat_bytebuf_is_composite(buf) ? leat_composite_wrote(buf, n) : leat_bytebuf_wrote(buf, n);
+    return leat_bytebuf_wrote(buf, n);
 }
 
 bool leat_bytebuf_write_zero(leat_bytebuf *buf, uint64_t n) {

@@ -3,6 +3,7 @@
 
 #include "core/composite_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define DOUBLES_UNTIL ((uint64_t)4 << 20)
@@ -93,11 +94,27 @@ uint8_t *leat_bytebuf_room(leat_bytebuf *buf, uint64_t n) {
     return leat_bytebuf_reserve(buf, n) == 0 && buf->bytes ? buf->bytes + buf->writer : NULL;
 }
 
+/* A look at another component of a composite has moved the window off its tail. */
+static bool has_room(leat_bytebuf *buf, uint64_t n) {
+    if (!leat_bytebuf_can_write(buf, n) && leat_bytebuf_is_composite(buf))
+        leat_composite_cover_tail(buf);
+    return leat_bytebuf_can_write(buf, n);
+}
+
 bool leat_bytebuf_wrote(leat_bytebuf *buf, uint64_t n) {
-    if (!leat_bytebuf_can_write(buf, n))
+    if (!has_room(buf, n))
         return false;
     buf->writer += n;
     return true;
+}
+
+void leat_bytebuf_put_bytes(leat_bytebuf *buf, const void *data, size_t n) {
+    bool reserved = has_room(buf, n);
+    assert(reserved && "put needs room that leat_bytebuf_reserve made");
+    if (!reserved || n == 0)
+        return;
+    memcpy(buf->bytes + buf->writer, data, n);
+    buf->writer += n;
 }
 
 uint64_t leat_bytebuf_headroom(const leat_bytebuf *buf) {

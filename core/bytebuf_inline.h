@@ -86,8 +86,8 @@ LEAT_INLINE bool leat_bytebuf_can_set(const leat_bytebuf *buf, uint64_t index, u
            leat_bytebuf_is_sole(buf);
 }
 
-/** Where put calls end that found no reserved room: asserted in debug builds of the library, else nothing happens. */
-LEAT_API void leat_bytebuf_put_refused(const leat_bytebuf *buf);
+/** Appends `n` bytes after leat_bytebuf_reserve made room for them; without room nothing happens but an assertion. */
+LEAT_API void leat_bytebuf_put_bytes(leat_bytebuf *buf, const void *data, size_t n);
 
 /*
  * For each value of LEAT_VALUES:
@@ -136,12 +136,14 @@ LEAT_API void leat_bytebuf_put_refused(const leat_bytebuf *buf);
         return leat_bytebuf_set_bytes(buf, index, bytes, width);                                                       \
     }                                                                                                                  \
     LEAT_INLINE void leat_bytebuf_put_##name(leat_bytebuf *buf, type value) {                                          \
+        uint8_t bytes[width];                                                                                          \
         if (leat_bytebuf_can_write(buf, width)) {                                                                      \
             leat_store_##name(buf->bytes + buf->writer, value);                                                        \
             buf->writer += width;                                                                                      \
-        } else {                                                                                                       \
-            leat_bytebuf_put_refused(buf);                                                                             \
+            return;                                                                                                    \
         }                                                                                                              \
+        leat_store_##name(bytes, value);                                                                               \
+        leat_bytebuf_put_bytes(buf, bytes, width);                                                                     \
     }
 
 LEAT_VALUES(LEAT_BYTEBUF_FAMILY)

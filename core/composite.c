@@ -181,10 +181,10 @@ int leat_composite_reserve(leat_bytebuf *buf, uint64_t n) {
     return 0;
 }
 
-bool leat_composite_wrote(leat_bytebuf *buf, uint64_t n) {
+void leat_composite_cover_tail(leat_bytebuf *buf) {
     leat_composite *composite = leat_composite_in(buf);
-    leat_composite_cover(composite, composite->count - 1);
-    return leat_bytebuf_wrote(buf, n);
+    if (composite->tail_open)
+        leat_composite_cover(composite, composite->count - 1);
 }
 
 uint64_t leat_composite_capacity(const leat_bytebuf *buf) {

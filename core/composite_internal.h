@@ -139,7 +139,7 @@ void leat_composite_end_life(leat_composite *composite);
 uint64_t leat_composite_capacity(const leat_bytebuf *buf);
 bool leat_composite_set_writer(leat_bytebuf *buf, uint64_t index);
 int leat_composite_reserve(leat_bytebuf *buf, uint64_t n);
-bool leat_composite_wrote(leat_bytebuf *buf, uint64_t n);
+void leat_composite_cover_tail(leat_bytebuf *buf);
 uint64_t leat_composite_headroom(const leat_bytebuf *buf);
 leat_bytebuf *leat_composite_slice(leat_composite *composite, uint64_t index, uint64_t n);
 leat_bytebuf *leat_composite_split(leat_composite *composite, uint64_t n);

@@ -39,9 +39,9 @@ bool leat_reader_skip(leat_reader *reader, uint64_t n) {
 }
 
 leat_writer leat_writer_begin(leat_bytebuf *buf) {
-    leat_writer writer = {NULL, NULL, buf};
+    leat_writer writer = {NULL, NULL, NULL, buf};
     if (leat_bytebuf_can_write(buf, 1)) {
-        writer.at = buf->bytes + buf->writer;
+        writer.begin = writer.at = buf->bytes + buf->writer;
         writer.end = buf->bytes + buf->write_limit;
     }
     return writer;

@@ -21,6 +21,7 @@ typedef struct leat_reader {
 typedef struct leat_writer {
     uint8_t *at;
     uint8_t *end;
+    uint8_t *begin; /**< where the buffer's writer index stands */
     leat_bytebuf *buf;
 } leat_writer;
 
@@ -56,8 +57,7 @@ LEAT_API bool leat_writer_bytes(leat_writer *writer, const void *data, size_t n)
 
 /** Moves the buffer's writer index to where the cursor is. Call it before the buffer is used otherwise. */
 LEAT_INLINE void leat_writer_finish(const leat_writer *writer) {
-    if (writer->at)
-        leat_bytebuf_wrote(writer->buf, (uint64_t)(writer->at - (writer->buf->bytes + writer->buf->writer)));
+    leat_bytebuf_wrote(writer->buf, (uint64_t)(writer->at - writer->begin));
 }
 
 /*

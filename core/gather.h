@@ -16,7 +16,20 @@
 
 LEAT_BEGIN_DECLS
 
-/** Pieces of at least so many bytes are referred to by LEAT_GATHER_AUTO, smaller ones are copied. */
+/**
+ * Pieces of at least so many bytes are referred to by LEAT_GATHER_AUTO, smaller ones are copied.
+ *
+ * Judged at a socket, since the kernel pays for every span too. CPU time of the sender for a batch on a loopback TCP
+ * connection, in microseconds (gcc 12, -O2, a Xeon with two cores; medians of three runs):
+ *
+ *     30 events of      512 B   1 KiB   2 KiB   4 KiB     200 of  128 B   512 B   2 KiB
+ *     bare, referred     2.9     3.4     4.1     7.2               6.4     9.8    28.5
+ *     bare, copied       2.7     3.7     5.1     9.8               3.4     8.7    52.1
+ *     SSE, referred      4.2     4.8     6.2     8.5              19.0    23.4
+ *     SSE, copied        2.7     3.9     5.9     9.8               3.4    10.0
+ *
+ * Without the kernel (rows gather/walk-*) referring wins earlier, from about 512 bytes on.
+ */
 #define LEAT_GATHER_THRESHOLD 1024
 
 typedef enum leat_gather_mode {

@@ -122,6 +122,23 @@ START_TEST(reserved_room_is_contiguous_and_kept_over_reads) {
 }
 END_TEST
 
+START_TEST(looking_elsewhere_does_not_lose_reserved_room) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    ck_assert_int_eq(leat_bytebuf_reserve(buf, 8), 0);
+    leat_bytebuf_put_u16(buf, 0x4142);
+    ck_assert_uint_eq(leat_bytebuf_get_u8(buf, 4), 'e');
+    leat_bytebuf_put_u16(buf, 0x4344);
+    leat_writer writer = leat_writer_begin(buf);
+    ck_assert(leat_writer_u8(&writer, 'E'));
+    ck_assert_uint_eq(leat_bytebuf_get_u8(buf, 0), 'a');
+    ck_assert(leat_writer_u8(&writer, 'F'));
+    leat_writer_finish(&writer);
+    assert_text(composite, "abcdefghiABCDEF");
+    end(composite);
+}
+END_TEST
+
 START_TEST(moving_the_writer_back_drops_what_is_behind_it) {
     leat_composite *composite = three();
     leat_bytebuf *buf = leat_composite_buffer(composite);
@@ -546,6 +563,7 @@ int main(void) {
                                                          searches_and_comparisons_ignore_borders,
                                                          writes_append_to_a_component_of_its_own,
                                                          reserved_room_is_contiguous_and_kept_over_reads,
+                                                         looking_elsewhere_does_not_lose_reserved_room,
                                                          moving_the_writer_back_drops_what_is_behind_it,
                                                          it_never_consolidates_and_adding_is_linear,
                                                          a_queue_of_components_does_not_grow_for_ever,
