@@ -2,8 +2,7 @@
 
 #include "core/bytebuf_internal.h"
 
-/* Points the cursor at the contiguous bytes from `index` on. */
-static void aim(leat_reader *reader, uint64_t index) {
+void leat_reader_aim(leat_reader *reader, uint64_t index) {
     static const uint8_t nothing[1];
     uint64_t have = 0;
     const uint8_t *bytes = nothing;
@@ -16,35 +15,20 @@ static void aim(leat_reader *reader, uint64_t index) {
     reader->end_index = index + have;
 }
 
-leat_reader leat_reader_begin(leat_bytebuf *buf) {
-    leat_reader reader = {NULL, NULL, 0, buf};
-    aim(&reader, buf->reader);
-    return reader;
-}
-
 bool leat_reader_bytes(leat_reader *reader, void *out, size_t n) {
     if (n > leat_reader_left(reader))
         return false;
     uint64_t index = leat_reader_index(reader);
     leat_bytebuf_copy_out(reader->buf, index, out, n);
-    aim(reader, index + n);
+    leat_reader_aim(reader, index + n);
     return true;
 }
 
 bool leat_reader_skip(leat_reader *reader, uint64_t n) {
     if (n > leat_reader_left(reader))
         return false;
-    aim(reader, leat_reader_index(reader) + n);
+    leat_reader_aim(reader, leat_reader_index(reader) + n);
     return true;
-}
-
-leat_writer leat_writer_begin(leat_bytebuf *buf) {
-    leat_writer writer = {NULL, NULL, NULL, buf};
-    if (leat_bytebuf_can_write(buf, 1)) {
-        writer.begin = writer.at = buf->bytes + buf->writer;
-        writer.end = buf->bytes + buf->write_limit;
-    }
-    return writer;
 }
 
 bool leat_writer_bytes(leat_writer *writer, const void *data, size_t n) {

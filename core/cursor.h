@@ -25,8 +25,16 @@ typedef struct leat_writer {
     leat_bytebuf *buf;
 } leat_writer;
 
+/** Points a cursor at the contiguous bytes from `index` on. */
+LEAT_API void leat_reader_aim(leat_reader *reader, uint64_t index);
+
 /** Starts reading at the reader index; `buf` stays the caller's. */
-LEAT_API leat_reader leat_reader_begin(leat_bytebuf *buf);
+LEAT_INLINE leat_reader leat_reader_begin(leat_bytebuf *buf) {
+    leat_reader aimed = {NULL, NULL, 0, buf};
+    leat_reader_aim(&aimed, buf->reader);
+    leat_reader reader = {aimed.at, aimed.end, aimed.end_index, buf};
+    return reader; /* a copy, whose address nobody has seen */
+}
 
 /** Reads `n` bytes; false = too short, nothing moved. */
 LEAT_API bool leat_reader_bytes(leat_reader *reader, void *out, size_t n);
@@ -50,7 +58,14 @@ LEAT_INLINE bool leat_reader_finish(const leat_reader *reader) {
 }
 
 /** Starts writing at the writer index; `buf` stays the caller's. */
-LEAT_API leat_writer leat_writer_begin(leat_bytebuf *buf);
+LEAT_INLINE leat_writer leat_writer_begin(leat_bytebuf *buf) {
+    leat_writer writer = {NULL, NULL, NULL, buf};
+    if (leat_bytebuf_can_write(buf, 1)) {
+        writer.begin = writer.at = buf->bytes + buf->writer;
+        writer.end = buf->bytes + buf->write_limit;
+    }
+    return writer;
+}
 
 /** Appends `n` bytes; false = no room, no memory or shared, nothing written. */
 LEAT_API bool leat_writer_bytes(leat_writer *writer, const void *data, size_t n);
