@@ -167,7 +167,7 @@ static void begin_run(run *r, uint64_t seed) {
 /* Which outcomes a run has met, a bit each. */
 static unsigned outcomes(const leat_push_ledger *ledger) {
     const leat_push_account *account = &ledger->destinations;
-    unsigned met = (account->delivered.events > 0) | (account->failed.events > 0) << 1;
+    unsigned met = (unsigned)(account->delivered.events > 0) | (unsigned)(account->failed.events > 0) << 1;
     for (unsigned i = 0; i < LEAT_PUSH_OUT_OF_MEMORY; i++)
         met |= (unsigned)(account->dropped[i].events > 0) << (2 + i);
     for (unsigned i = 0; i < LEAT_PUSH_CLOSED; i++)
