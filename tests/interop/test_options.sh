@@ -24,6 +24,8 @@ refuses 'No such file' --token-file "$scratch/nothing"
 refuses 'no token' --token-file "$scratch/empty"
 refuses '--http' --http nonsense
 refuses '--tcp' --tcp 127.0.0.1:99999
+said=$(bash -c '"$0" --source stdin --http 127.0.0.1:0 --tcp 127.0.0.1:0 --for 5s <&- 2>&1' "$program")
+expect "standard input that is closed" "leat-push: standard input: it is closed" "$said"
 
 start_server
 port=${tcp##*:}

@@ -15,12 +15,14 @@
 #include <leat/transports/source.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* Exit code of what was asked for and cannot be. */
 enum { EXIT_USAGE = 2 };
@@ -287,6 +289,19 @@ static void clean_up(program *self) {
     leat_group_free(self->app.channels);
 }
 
+/* Descriptors 0 to 2 are for input and output only, also when the program was started without them. Returns whether
+ * there is standard input. */
+static bool keep_standard_descriptors(void) {
+    bool has_input = fcntl(STDIN_FILENO, F_GETFD) >= 0;
+    int descriptor;
+    do
+        descriptor = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor >= 0)
+        close(descriptor);
+    return has_input;
+}
+
 /* Each client is a descriptor: take as many as the system lets us. */
 static void raise_descriptor_limit(void) {
     struct rlimit limit;
@@ -311,6 +326,8 @@ int main(int count, char **arguments) {
     int code = push_options_parse(&self.app.options, count, arguments);
     if (code >= 0)
         return code;
+    if (!keep_standard_descriptors() && self.app.options.from_stdin)
+        return fail("standard input", NULL, "it is closed");
     signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
     self.app.loop = leat_evloop_new(leat_unpooled());
