@@ -83,6 +83,15 @@ static int every_interface(uint16_t port, leat_address *addresses, size_t max) {
     return (int)count;
 }
 
+/* RFC 6761, 6.3: localhost is the loopback also where no file or server says so. */
+static int loopback(uint16_t port, leat_address *addresses, size_t max) {
+    const leat_address both[] = {{.family = 4, .port = port, .bytes = {127, 0, 0, 1}},
+                                 {.family = 6, .port = port, .bytes = {[15] = 1}}};
+    size_t count = max < 2 ? max : 2;
+    memcpy(addresses, both, count * sizeof *both);
+    return (int)count;
+}
+
 static int take_results(const struct addrinfo *list, uint16_t port, leat_address *addresses, size_t max) {
     size_t count = 0;
     for (const struct addrinfo *entry = list; entry && count < max; entry = entry->ai_next) {
@@ -103,6 +112,8 @@ static int look_up(const host_port *parts, leat_address *addresses, size_t max, 
     int failed = getaddrinfo(parts->host, NULL, &hints, &list);
     if (failed == EAI_MEMORY)
         return leat_problem_set(problem, LEAT_ENOMEM, "out of memory while resolving \"%.100s\"", parts->host);
+    if (failed && strcmp(parts->host, "localhost") == 0)
+        return loopback(parts->port, addresses, max);
     if (failed)
         return leat_problem_set(problem, LEAT_ENOTFOUND, "cannot resolve \"%.100s\": %s", parts->host,
                                 gai_strerror(failed));

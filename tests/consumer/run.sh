@@ -11,6 +11,7 @@ quietly() { "$@" >step.log 2>&1 || { cat step.log && echo "failed: $*" && exit 1
 
 install_moved() {
     quietly cmake -S "$source" -B "build-$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS="$2" \
+        -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" \
         -DCMAKE_INSTALL_LIBDIR=lib -DLEAT_TESTS=OFF -DLEAT_EXAMPLES=OFF
     quietly cmake --build "build-$1"
     rm -rf "first-$1" "moved-$1"
