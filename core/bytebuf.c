@@ -213,7 +213,7 @@ static void bury(leat_bytebuf *buf) {
 void leat_bytebuf_end_life(leat_bytebuf *buf) {
     leat_handle *handle = leat_handle_of(buf);
     if (leat_bytebuf_is_composite(buf)) {
-        leat_composite_end_life(leat_composite_of(buf));
+        leat_composite_end_life(leat_composite_in(buf));
         return;
     }
     leat_storage *storage = buf->storage;

@@ -58,17 +58,23 @@ static void give_slots(leat_composite *composite) {
         leat_alloc_give(composite->handle.alloc, composite->slots, composite->slots_size);
 }
 
-void leat_composite_end_life(leat_composite *composite) {
+/* A dead handle shows nothing, for the ledger that keeps it. */
+static void bury(leat_composite *composite) {
     leat_bytebuf *hot = &composite->handle.hot;
+    __atomic_store_n(&hot->refs, 0, __ATOMIC_RELAXED);
+    composite->count = 0;
+    hot->reader = hot->writer = 0;
+    leat_composite_unwindow(composite);
+}
+
+void leat_composite_end_life(leat_composite *composite) {
     const leat_component *component = leat_component_of(composite, 0), *stop = component + composite->count;
     for (; component < stop; component++)
         leat_bytebuf_release(component->owner);
     leat_bytebuf_release(composite->tail_owner);
     give_slots(composite);
-    __atomic_store_n(&hot->refs, 0, __ATOMIC_RELAXED);
-    composite->count = 0;
-    hot->reader = hot->writer = 0;
-    leat_composite_unwindow(composite);
+    if (leat_bytebuf_has_flag(&composite->handle.hot, LEAT_BYTEBUF_NOTED))
+        bury(composite);
     leat_alloc_give(composite->handle.alloc, composite, composite->handle.block_size);
 }
 

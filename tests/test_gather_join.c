@@ -88,7 +88,8 @@ static void assert_same(const events *made, joint between, leat_gather_mode mode
     ck_assert(leat_bytebuf_is_valid(got));
     ck_assert(leat_bytebuf_equals(got, expected));
     ck_assert_uint_eq(leat_bytebuf_span_count(got), leat_bytebuf_span_count(expected));
-    ck_assert_uint_eq(counting[1].counted.copied, counting[0].counted.copied);
+    if (counting[0].counted.growths + counting[1].counted.growths == 0) /* growing may copy or not */
+        ck_assert_uint_eq(counting[1].counted.copied, counting[0].counted.copied);
     leat_bytebuf_release(expected);
     leat_bytebuf_release(got);
     ck_assert_uint_eq(counting[0].counted.live + counting[1].counted.live, 0);
