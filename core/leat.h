@@ -10,6 +10,7 @@
 #include "core/group.h"
 #include "core/loop.h"
 #include "core/pool.h"
+#include "core/text.h"
 #include "core/transport.h"
 #include "core/verify.h"
 

@@ -1,0 +1,219 @@
+/* ASCII and UTF-8: checked and copied in one go. */
+#include "core/text_internal.h"
+
+/* The copy of ASCII is compiled twice where the loader can choose at start: the wider registers of AVX2 halve its time.
+ */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__OPTIMIZE__) && !defined(__clang__) &&                       \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+typedef uint64_t wide __attribute__((vector_size(32)));
+
+enum { BLOCK = 4 * sizeof(wide) };
+
+/* Copies whole blocks up to the first that is not all ASCII, of which it leaves a copy too. */
+WIDE static size_t copy_blocks(uint8_t *to, const uint8_t *from, size_t n) {
+    size_t done = 0;
+    for (; done + BLOCK <= n; done += BLOCK) {
+        wide part[4];
+        memcpy(part, from + done, BLOCK);
+        memcpy(to + done, part, BLOCK);
+        const wide bits = (part[0] | part[1]) | (part[2] | part[3]);
+        if ((bits[0] | bits[1] | bits[2] | bits[3]) & TEXT_HIGH_BITS)
+            break;
+    }
+    return done;
+}
+
+size_t text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n) {
+    size_t done = n >= BLOCK ? copy_blocks(to, from, n) : 0;
+    for (uint64_t word; done + sizeof word <= n; done += sizeof word) {
+        memcpy(&word, from + done, sizeof word);
+        if (word & TEXT_HIGH_BITS)
+            break;
+        memcpy(to + done, &word, sizeof word);
+    }
+    for (; done < n && from[done] < 0x80; done++)
+        to[done] = from[done];
+    return done;
+}
+
+/* ---- characters ---- */
+
+/* How long a character is by its first byte, and what its second may be; the others are 80 to BF. RFC 3629, 4. */
+typedef struct lead {
+    uint8_t length; /* 0 = no character begins like this */
+    uint8_t low, high;
+} lead;
+
+static lead lead_of(uint8_t byte) {
+    if (byte < 0xc2 || byte > 0xf4)
+        return (lead){0, 0, 0};
+    if (byte < 0xe0)
+        return (lead){2, 0x80, 0xbf};
+    if (byte < 0xf0)
+        return (lead){3, byte == 0xe0 ? 0xa0 : 0x80, byte == 0xed ? 0x9f : 0xbf};
+    return (lead){4, byte == 0xf0 ? 0x90 : 0x80, byte == 0xf4 ? 0x8f : 0xbf};
+}
+
+int text_next_utf8(const uint8_t *at, size_t left) {
+    if (at[0] < 0x80)
+        return 1;
+    lead first = lead_of(at[0]);
+    if (first.length == 0)
+        return -1;
+    if (left < 2)
+        return 0;
+    if (at[1] < first.low || at[1] > first.high)
+        return -1;
+    for (uint8_t i = 2; i < first.length; i++) {
+        if (i == left)
+            return 0;
+        if ((at[i] & 0xc0) != 0x80)
+            return -(int)i;
+    }
+    return first.length;
+}
+
+uint8_t *text_put(uint8_t *to, uint32_t character) {
+    if (character < 0x80) {
+        *to++ = (uint8_t)character;
+        return to;
+    }
+    if (character < 0x800) {
+        *to++ = (uint8_t)(0xc0 | character >> 6);
+    } else {
+        if (character < 0x10000) {
+            *to++ = (uint8_t)(0xe0 | character >> 12);
+        } else {
+            *to++ = (uint8_t)(0xf0 | character >> 18);
+            *to++ = (uint8_t)(0x80 | (character >> 12 & 0x3f));
+        }
+        *to++ = (uint8_t)(0x80 | (character >> 6 & 0x3f));
+    }
+    *to++ = (uint8_t)(0x80 | (character & 0x3f));
+    return to;
+}
+
+int text_room(leat_bytebuf *buf, uint64_t n, uint8_t **to) {
+    int code = leat_bytebuf_reserve(buf, n);
+    *to = code == 0 ? leat_bytebuf_room(buf, n) : NULL;
+    return code;
+}
+
+static int commit(leat_bytebuf *buf, uint64_t n) {
+    return leat_bytebuf_wrote(buf, n) ? 0 : LEAT_ESHARED;
+}
+
+/* ---- ASCII ---- */
+
+int leat_text_write_ascii(leat_bytebuf *buf, const char *text, size_t n) {
+    uint8_t *to;
+    int code = text_room(buf, n, &to);
+    if (code != 0 || n == 0)
+        return code;
+    if (text_copy_ascii(to, (const uint8_t *)text, n) != n)
+        return LEAT_ECORRUPT;
+    return commit(buf, n);
+}
+
+/* ---- UTF-8 ---- */
+
+static inline void copy_short(uint8_t *to, const uint8_t *from, int n) {
+    for (int i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+/* Copies characters up to the first fault and returns how many bytes that were. */
+static size_t copy_valid(uint8_t *to, const uint8_t *from, size_t n) {
+    size_t done = 0;
+    for (;;) {
+        done += text_copy_ascii(to + done, from + done, n - done);
+        while (done < n && from[done] >= 0x80) {
+            int length = text_next_utf8(from + done, n - done);
+            if (length <= 0)
+                return done;
+            copy_short(to + done, from + done, length);
+            done += (size_t)length;
+        }
+        if (done == n)
+            return done;
+    }
+}
+
+static size_t ascii_run(const uint8_t *from, size_t n) {
+    size_t done = 0;
+    for (uint64_t word; done + sizeof word <= n; done += sizeof word) {
+        memcpy(&word, from + done, sizeof word);
+        if (word & TEXT_HIGH_BITS)
+            break;
+    }
+    while (done < n && from[done] < 0x80)
+        done++;
+    return done;
+}
+
+size_t leat_text_utf8_valid(const void *bytes, size_t n) {
+    const uint8_t *from = bytes;
+    size_t done = 0;
+    while (done < n) {
+        done += ascii_run(from + done, n - done);
+        int length = done < n ? text_next_utf8(from + done, n - done) : 0;
+        if (length <= 0)
+            break;
+        done += (size_t)length;
+    }
+    return done;
+}
+
+/* How many bytes the ill-formed part at a fault has: a character that the end cuts is one part. */
+static size_t faulty_part(const uint8_t *at, size_t left) {
+    int length = text_next_utf8(at, left);
+    return length == 0 ? left : (size_t)-length;
+}
+
+uint64_t leat_text_utf8_length(const void *bytes, size_t n) {
+    const uint8_t *from = bytes;
+    uint64_t length = 0;
+    for (size_t done = 0; done < n;) {
+        size_t valid = leat_text_utf8_valid(from + done, n - done);
+        length += valid;
+        done += valid;
+        if (done == n)
+            break;
+        length += TEXT_REPLACEMENT_LENGTH;
+        done += faulty_part(from + done, n - done);
+    }
+    return length;
+}
+
+static int write_replacing(leat_bytebuf *buf, const uint8_t *from, size_t n) {
+    uint64_t length = leat_text_utf8_length(from, n);
+    uint8_t *to;
+    int code = text_room(buf, length, &to);
+    if (code != 0)
+        return code;
+    for (size_t done = 0; done < n;) {
+        size_t valid = copy_valid(to, from + done, n - done);
+        to += valid;
+        done += valid;
+        if (done == n)
+            break;
+        to = text_put(to, TEXT_REPLACEMENT);
+        done += faulty_part(from + done, n - done);
+    }
+    return commit(buf, length);
+}
+
+int leat_text_write_utf8(leat_bytebuf *buf, const void *bytes, size_t n, leat_text_mode mode) {
+    uint8_t *to;
+    int code = text_room(buf, n, &to);
+    if (code != 0 || n == 0)
+        return code;
+    if (copy_valid(to, bytes, n) == n)
+        return commit(buf, n);
+    return mode == LEAT_TEXT_STRICT ? LEAT_ECORRUPT : write_replacing(buf, bytes, n);
+}
