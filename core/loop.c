@@ -1,4 +1,5 @@
 #include "core/channel_internal.h"
+#include "core/pool.h"
 
 /* A channel whose turn does not end goes on this often behind the others, then waits for the next round of the loop. */
 enum { MOST_PASSES = 4, MOST_SPANS = 1024 };
@@ -14,16 +15,39 @@ void leat_assert_thread(const leat_loop *loop) {
     assert(loop->thread == this_thread() && "a channel may only be used on the thread of its loop");
 }
 
+/* A loop that is given no allocator lends from a pool of its own. */
+static leat_alloc *alloc_or_pool(leat_loop *loop, leat_alloc *alloc) {
+    if (alloc)
+        return alloc;
+    loop->pool = leat_pool_new(NULL, NULL);
+    return loop->pool ? leat_pool_alloc(loop->pool) : NULL;
+}
+
+static void give_up(leat_loop *loop) {
+    leat_alloc_give(loop->alloc, loop->spans, MOST_SPANS * sizeof(leat_span));
+    leat_mailbox_release(loop->mailbox);
+    leat_pool_release(loop->pool);
+}
+
 int leat_loop_init(leat_loop *loop, const leat_loop_ops *ops, leat_alloc *alloc) {
-    *loop = (leat_loop){.ops = ops, .alloc = alloc, .internal_alloc = alloc, .thread = this_thread()};
+    *loop = (leat_loop){.ops = ops, .thread = this_thread()};
+    loop->alloc = loop->internal_alloc = alloc_or_pool(loop, alloc);
+    if (!loop->alloc)
+        return LEAT_ENOMEM;
     loop->now = ops->now(loop);
-    loop->spans = leat_alloc_take(alloc, MOST_SPANS * sizeof(leat_span), NULL);
+    loop->spans = leat_alloc_take(loop->alloc, MOST_SPANS * sizeof(leat_span), NULL);
     loop->mailbox = leat_mailbox_new(loop);
     if (loop->spans && loop->mailbox)
         return LEAT_OK;
-    leat_alloc_give(alloc, loop->spans, MOST_SPANS * sizeof(leat_span));
-    leat_mailbox_release(loop->mailbox);
+    give_up(loop);
     return LEAT_ENOMEM;
+}
+
+/* The loop and its pool belong to the thread that runs them. */
+static void move_here(leat_loop *loop) {
+    loop->thread = this_thread();
+    if (loop->pool)
+        leat_pool_adopt(loop->pool);
 }
 
 static leat_channel *take_dirty(leat_loop *loop) {
@@ -89,16 +113,20 @@ void leat_loop_run_due(leat_loop *loop) {
     leat_loop_enter(loop);
     leat_loop_leave(loop);
     leat_timers_run(loop);
+    if (loop->pool)
+        leat_pool_trim(loop->pool, loop->now);
 }
 
 uint64_t leat_loop_deadline(const leat_loop *loop) {
     if (loop->dirty_first || leat_mailbox_has_tasks(loop->mailbox))
         return 0;
-    return loop->timer_count > 0 ? loop->timers[0]->queued_at : UINT64_MAX;
+    uint64_t timer = loop->timer_count > 0 ? loop->timers[0]->queued_at : UINT64_MAX;
+    uint64_t trim = loop->pool ? leat_pool_next_trim(loop->pool) : UINT64_MAX;
+    return timer < trim ? timer : trim;
 }
 
 int leat_loop_run(leat_loop *loop) {
-    loop->thread = this_thread();
+    move_here(loop);
     int code = LEAT_OK;
     while (code == LEAT_OK && !__atomic_load_n(&loop->stopping, __ATOMIC_ACQUIRE)) {
         leat_loop_run_due(loop);
@@ -129,7 +157,7 @@ static void end_channels(leat_loop *loop) {
 }
 
 void leat_loop_clean_up(leat_loop *loop) {
-    loop->thread = this_thread();
+    move_here(loop);
     loop->ending = true;
     end_channels(loop);
     leat_mailbox_close(loop->mailbox, loop);
@@ -137,6 +165,7 @@ void leat_loop_clean_up(leat_loop *loop) {
     leat_timers_clean_up(loop);
     leat_receive_clean_up(loop);
     leat_alloc_give(loop->internal_alloc, loop->spans, MOST_SPANS * sizeof(leat_span));
+    leat_pool_release(loop->pool);
 }
 
 void leat_loop_release(leat_loop *loop) {

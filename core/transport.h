@@ -111,12 +111,14 @@ struct leat_loop {
     size_t timer_count, timer_room;
     uint64_t timer_order;
     struct leat_receive *receive;
+    struct leat_pool *pool; /**< the loop's own, trimmed on its clock; NULL = it was given an allocator */
     leat_span *spans;
     leat_loop_stats stats;
     const void *thread;
 };
 
-/** Initialises the core of a loop; 0 or LEAT_ENOMEM. */
+/** Initialises the core of a loop; `alloc` NULL = a pool of its own, which outlives it as long as blocks are lent. 0 or
+ * LEAT_ENOMEM. */
 LEAT_API int leat_loop_init(leat_loop *loop, const leat_loop_ops *ops, leat_alloc *alloc);
 
 /** Ends channels, tasks and timers and frees what leat_loop_init made. */

@@ -13,7 +13,7 @@ static size_t arrived, late;
 
 static leat_loop *new_loop(void) {
     arrived = late = 0;
-    leat_loop *loop = leat_evloop_new(leat_unpooled());
+    leat_loop *loop = leat_evloop_new(NULL);
     ck_assert_ptr_nonnull(loop);
     return loop;
 }
@@ -274,6 +274,21 @@ START_TEST(a_stop_breaks_the_run_of_a_wrapped_loop_each_time) {
 }
 END_TEST
 
+/* The loop's own pool. */
+
+START_TEST(a_loop_without_allocator_lends_from_a_pool_that_outlives_it) {
+    leat_loop *loop = new_loop();
+    leat_bytebuf *buf = leat_bytebuf_from_text(leat_loop_alloc(loop), "still here");
+    leat_bytebuf *other = leat_bytebuf_from_text(leat_loop_alloc(loop), "gone");
+    leat_bytebuf_release(other);
+    ck_assert_ptr_eq(leat_bytebuf_new(leat_loop_alloc(loop), 4), other);
+    leat_bytebuf_release(other);
+    leat_loop_release(loop);
+    ck_assert(leat_bytebuf_equals_bytes(buf, "still here", 10));
+    leat_bytebuf_release(buf);
+}
+END_TEST
+
 int main(void) {
     return suite_run("evloop",
                      (const TTest *const[]){
@@ -282,5 +297,6 @@ int main(void) {
                          a_stop_from_another_thread_ends_the_run, a_post_to_a_loop_that_is_gone_says_so_at_once,
                          a_watch_tells_of_what_it_was_asked_for_only, a_watch_may_release_itself,
                          a_signal_comes_as_a_turn_of_the_loop, a_wrapped_loop_works_while_the_caller_runs_his_own,
-                         a_stop_breaks_the_run_of_a_wrapped_loop_each_time, NULL});
+                         a_stop_breaks_the_run_of_a_wrapped_loop_each_time,
+                         a_loop_without_allocator_lends_from_a_pool_that_outlives_it, NULL});
 }

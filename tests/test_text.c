@@ -126,19 +126,24 @@ static size_t to_units(uint32_t character, uint16_t *units) {
     return 2;
 }
 
+/* Written strictly, a character is valid UTF-8 of the length that was told; a surrogate is refused. */
+static bool is_written_right(leat_bytebuf *buf, uint32_t character) {
+    uint16_t units[2];
+    size_t n = to_units(character, units);
+    leat_bytebuf_clear(buf);
+    int code = leat_text_write_utf16(buf, units, n, LEAT_TEXT_STRICT);
+    uint64_t length = leat_bytebuf_readable(buf);
+    if (character >= 0xd800 && character < 0xe000)
+        return code == LEAT_ECORRUPT && length == 0;
+    return code == 0 && length == leat_text_utf16_length(units, n) &&
+           leat_text_utf8_valid(leat_bytebuf_data(buf), (size_t)length) == length;
+}
+
 START_TEST(every_character_of_utf16_is_valid_utf8_and_no_surrogate_is) {
     leat_bytebuf *buf = fresh(4);
-    for (uint32_t character = 0; character < 0x110000; character++) {
-        uint16_t units[2];
-        size_t n = to_units(character, units);
-        leat_bytebuf_clear(buf);
-        int code = leat_text_write_utf16(buf, units, n, LEAT_TEXT_STRICT);
-        bool surrogate = character >= 0xd800 && character < 0xe000;
-        ck_assert_int_eq(code, surrogate ? LEAT_ECORRUPT : 0);
-        uint64_t length = leat_bytebuf_readable(buf);
-        ck_assert_uint_eq(leat_text_utf8_valid(leat_bytebuf_data(buf), (size_t)length), length);
-        ck_assert(surrogate || length == leat_text_utf16_length(units, n));
-    }
+    for (uint32_t character = 0; character < 0x110000; character++)
+        if (!is_written_right(buf, character))
+            ck_abort_msg("U+%04X", (unsigned)character);
     leat_bytebuf_release(buf);
 }
 END_TEST

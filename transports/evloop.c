@@ -110,16 +110,18 @@ static void init_watchers(evloop *self) {
     ev_async_start(self->ev, &self->wake);
 }
 
+/* The block of the loop itself must outlive the loop's own pool. */
 static evloop *make(struct ev_loop *ev, leat_alloc *alloc) {
-    evloop *self = leat_alloc_take_zeroed(alloc, sizeof *self);
+    leat_alloc *below = alloc ? alloc : leat_unpooled();
+    evloop *self = leat_alloc_take_zeroed(below, sizeof *self);
     if (!self)
         return NULL;
     if (leat_loop_init(&self->loop, &evloop_ops, alloc) != 0) {
-        leat_alloc_give(alloc, self, sizeof *self);
+        leat_alloc_give(below, self, sizeof *self);
         return NULL;
     }
     self->ev = ev;
-    self->alloc = alloc;
+    self->alloc = below;
     init_watchers(self);
     return self;
 }

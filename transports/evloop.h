@@ -10,16 +10,17 @@ LEAT_BEGIN_DECLS
 struct ev_loop;
 
 /**
- * Makes a loop with a libev loop of its own. The caller owns it until leat_loop_release; listeners, watches and signals
- * on it are released before. NULL = no memory, or libev found no back end. libev itself ends the program when it finds
- * no memory for its tables. Any thread; the loop then belongs to this one until another runs it.
+ * Makes a loop with a libev loop of its own. `alloc` NULL = a pool of its own (core/pool.h). The caller owns it until
+ * leat_loop_release; listeners, watches and signals on it are released before. NULL = no memory, or libev found no back
+ * end. libev itself ends the program when it finds no memory for its tables. Any thread; the loop then belongs to this
+ * one until another runs it.
  */
 LEAT_API leat_loop *leat_evloop_new(leat_alloc *alloc);
 
 /**
  * Makes a loop on a libev loop that the caller has, keeps, and runs by ev_run (or by leat_loop_run). It keeps that loop
  * alive, as a started watcher does, until leat_loop_release; `ev` outlives it. leat_loop_stop breaks the innermost
- * ev_run. NULL = no memory. On the thread of `ev`.
+ * ev_run. `alloc` as for leat_evloop_new. NULL = no memory. On the thread of `ev`.
  */
 LEAT_API leat_loop *leat_evloop_wrap(struct ev_loop *ev, leat_alloc *alloc);
 

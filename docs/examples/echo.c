@@ -44,7 +44,7 @@ static int serve(leat_loop *loop, leat_pipeline *pipeline, const char *address) 
 }
 
 int main(int argc, char **argv) {
-    leat_loop *loop = leat_evloop_new(leat_unpooled());
+    leat_loop *loop = leat_evloop_new(NULL);
     leat_pipeline *pipeline = leat_pipeline_new(leat_unpooled(), (const leat_stage[]){{&echo, NULL, NULL}, {0}}, NULL);
     int code = loop && pipeline ? serve(loop, pipeline, argc > 1 ? argv[1] : "127.0.0.1:7000") : 1;
     leat_loop_release(loop);

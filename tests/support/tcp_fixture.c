@@ -5,7 +5,7 @@
 
 void tcp_open(tcp_fixture *self, const char *address) {
     leat_problem problem = {0};
-    self->loop = leat_evloop_new(leat_unpooled());
+    self->loop = leat_evloop_new(NULL);
     ck_assert_ptr_nonnull(self->loop);
     self->pipeline = recorder_pipeline(&self->record);
     self->client_pipeline = recorder_pipeline(&self->client);

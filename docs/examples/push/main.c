@@ -330,7 +330,7 @@ int main(int count, char **arguments) {
         return fail("standard input", NULL, "it is closed");
     signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
-    self.app.loop = leat_evloop_new(leat_unpooled());
+    self.app.loop = leat_evloop_new(NULL);
     if (!self.app.loop)
         return fail("cannot start", NULL, "no event loop");
     code = run(&self);
