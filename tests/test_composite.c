@@ -277,22 +277,6 @@ START_TEST(consolidate_merges_a_range_and_only_when_asked) {
 }
 END_TEST
 
-START_TEST(decompose_gives_a_slice_of_each_part) {
-    leat_composite *composite = three();
-    leat_bytebuf *slices[3];
-    ck_assert_int_eq(leat_composite_decompose(composite, 1, 7, slices, 2), LEAT_ERANGE);
-    ck_assert_int_eq(leat_composite_decompose(composite, 1, 9, slices, 3), LEAT_ERANGE);
-    ck_assert_int_eq(leat_composite_decompose(composite, 4, 0, slices, 3), 0);
-    ck_assert_int_eq(leat_composite_decompose(composite, 1, 7, slices, 3), 3);
-    end(composite);
-    ck_assert(leat_bytebuf_equals_bytes(slices[0], "bc", 2));
-    ck_assert(leat_bytebuf_equals_bytes(slices[1], "defg", 4));
-    ck_assert(leat_bytebuf_equals_bytes(slices[2], "h", 1));
-    for (int i = 0; i < 3; i++)
-        leat_bytebuf_release(slices[i]);
-}
-END_TEST
-
 START_TEST(headers_in_front_allocate_nothing_and_are_one_span) {
     leat_counting_alloc counting;
     leat_counting_alloc_init(&counting, leat_unpooled());
@@ -323,147 +307,6 @@ START_TEST(prepending_more_than_the_inline_bytes_works_too) {
     ck_assert_int_eq(leat_composite_prepend(composite, text("front")), 0);
     assert_text(composite, "front56789");
     end(composite);
-}
-END_TEST
-
-START_TEST(a_composite_added_gives_its_components_over) {
-    leat_composite *outer = three();
-    leat_composite *inner = composite_of((const char *const[]){"--", "jkl", NULL});
-    leat_bytebuf_write_bytes(leat_composite_buffer(inner), "mno", 3);
-    leat_composite_add_static(inner, "pq", 2);
-    ck_assert(leat_bytebuf_skip(leat_composite_buffer(inner), 3));
-    ck_assert_int_eq(leat_composite_add(outer, leat_composite_buffer(inner)), 0);
-    assert_text(outer, "abcdefghiklmnopq");
-    ck_assert_uint_eq(leat_composite_component_count(outer), 6);
-    ck_assert_int_eq(leat_composite_prepend(outer, leat_composite_buffer(three())), 0);
-    assert_text(outer, "abcdefghiabcdefghiklmnopq");
-    end(outer);
-}
-END_TEST
-
-START_TEST(a_shared_composite_added_stays_as_it_is) {
-    leat_composite *inner = three();
-    leat_bytebuf_write_bytes(leat_composite_buffer(inner), "own", 3);
-    leat_composite *outer = leat_composite_new(leat_unpooled(), 1);
-    ck_assert_int_eq(leat_composite_add(outer, leat_bytebuf_retain(leat_composite_buffer(inner))), 0);
-    assert_text(inner, "abcdefghiown");
-    assert_text(outer, "abcdefghiown");
-    ck_assert(!leat_bytebuf_set_u8(leat_composite_buffer(outer), 0, 'X'));
-    end(inner);
-    assert_text(outer, "abcdefghiown");
-    end(outer);
-}
-END_TEST
-
-START_TEST(flattened_takes_a_part_of_the_argument) {
-    leat_composite *composite = leat_composite_new(leat_unpooled(), 4);
-    ck_assert_int_eq(leat_composite_add_flattened(composite, text("0123456789"), 3, 4), 0);
-    ck_assert_int_eq(leat_composite_add_flattened(composite, leat_composite_buffer(three()), 2, 6), 0);
-    assert_text(composite, "3456cdefgh");
-    ck_assert_int_eq(leat_composite_add_flattened(composite, text("short"), 3, 3), LEAT_ERANGE);
-    ck_assert_int_eq(leat_composite_add_flattened(composite, text("short"), UINT64_MAX, 3), LEAT_ERANGE);
-    ck_assert_int_eq(leat_composite_add_flattened(composite, NULL, 0, 0), LEAT_EINVAL);
-    assert_text(composite, "3456cdefgh");
-    end(composite);
-}
-END_TEST
-
-START_TEST(null_and_the_composite_itself_are_errors_that_lose_nothing) {
-    leat_composite *composite = three();
-    ck_assert_int_eq(leat_composite_add(composite, NULL), LEAT_EINVAL);
-    ck_assert_int_eq(leat_composite_add(composite, leat_composite_buffer(composite)), LEAT_EINVAL);
-    ck_assert_int_eq(leat_composite_prepend(composite, NULL), LEAT_EINVAL);
-    ck_assert_int_eq(leat_composite_insert(composite, 0, NULL), LEAT_EINVAL);
-    leat_bytebuf *list[] = {text("one"), NULL, text("two")};
-    ck_assert_int_eq(leat_composite_add_list(composite, list, 3), LEAT_EINVAL);
-    assert_text(composite, "abcdefghi");
-    end(composite);
-}
-END_TEST
-
-START_TEST(a_list_is_added_as_a_whole) {
-    leat_composite *composite = three();
-    leat_bytebuf *list[] = {text("one"), text(""), leat_composite_buffer(three()), text("two")};
-    ck_assert_int_eq(leat_composite_add_list(composite, list, 4), 0);
-    ck_assert_int_eq(leat_composite_add_list(composite, NULL, 0), 0);
-    assert_text(composite, "abcdefghioneabcdefghitwo");
-    end(composite);
-}
-END_TEST
-
-START_TEST(a_shared_composite_refuses_and_releases_what_it_is_given) {
-    leat_composite *composite = three();
-    leat_bytebuf *buf = leat_bytebuf_retain(leat_composite_buffer(composite));
-    leat_bytebuf *list[] = {text("one"), text("two")};
-    ck_assert_int_eq(leat_composite_add(composite, text("x")), LEAT_ESHARED);
-    ck_assert_int_eq(leat_composite_add_list(composite, list, 2), LEAT_ESHARED);
-    ck_assert_int_eq(leat_composite_add_static(composite, "x", 1), LEAT_ESHARED);
-    ck_assert_int_eq(leat_composite_add_bytes(composite, "x", 1), LEAT_ESHARED);
-    ck_assert_int_eq(leat_composite_insert(composite, 0, text("x")), LEAT_ESHARED);
-    ck_assert_int_eq(leat_composite_prepend(composite, text("x")), LEAT_ESHARED);
-    ck_assert_int_eq(leat_composite_prepend_bytes(composite, "x", 1), LEAT_ESHARED);
-    ck_assert_int_eq(leat_composite_remove(composite, 0, 1), LEAT_ESHARED);
-    ck_assert_int_eq(leat_composite_consolidate(composite, 0, 2), LEAT_ESHARED);
-    assert_text(composite, "abcdefghi");
-    leat_bytebuf_release(buf);
-    end(composite);
-}
-END_TEST
-
-START_TEST(a_slice_inside_one_component_is_plain) {
-    leat_composite *composite = three();
-    leat_bytebuf *plain = leat_bytebuf_slice(leat_composite_buffer(composite), 4, 2);
-    leat_bytebuf *across = leat_bytebuf_slice(leat_composite_buffer(composite), 1, 7);
-    ck_assert_ptr_null(leat_composite_of(plain));
-    ck_assert_ptr_nonnull(leat_composite_of(across));
-    end(composite);
-    ck_assert(leat_bytebuf_equals_bytes(plain, "ef", 2));
-    ck_assert(leat_bytebuf_equals_bytes(across, "bcdefgh", 7));
-    leat_bytebuf_release(plain);
-    leat_bytebuf_release(across);
-}
-END_TEST
-
-START_TEST(splits_take_the_components_along) {
-    for (uint64_t n = 0; n <= 12; n++) {
-        leat_composite *composite = three();
-        leat_bytebuf *buf = leat_composite_buffer(composite);
-        leat_bytebuf_write_bytes(buf, "jklmn", 5);
-        ck_assert(leat_bytebuf_skip(buf, 2));
-        leat_bytebuf *part = leat_bytebuf_split(buf, n);
-        ck_assert(leat_bytebuf_equals_bytes(part, "cdefghijklmn", n));
-        ck_assert(leat_bytebuf_equals_bytes(buf, &"cdefghijklmn"[n], 12 - n));
-        ck_assert(n == 0 || leat_bytebuf_set_u8(part, leat_bytebuf_writer_index(part) - 1, 'X'));
-        ck_assert(leat_bytebuf_write_u8(buf, '!'));
-        ck_assert(leat_bytebuf_is_valid(part) && leat_bytebuf_is_valid(buf));
-        end(composite);
-        leat_bytebuf_release(part);
-    }
-}
-END_TEST
-
-START_TEST(a_split_behind_an_empty_component_takes_all_of_its_bytes) {
-    leat_composite *composite = composite_of((const char *const[]){"", "abc", "defg", "hi", NULL});
-    leat_bytebuf *buf = leat_composite_buffer(composite);
-    leat_bytebuf *part = leat_bytebuf_split(buf, 5);
-    ck_assert(leat_bytebuf_equals_bytes(part, "abcde", 5));
-    assert_text(composite, "fghi");
-    leat_bytebuf_release(part);
-    end(composite);
-}
-END_TEST
-
-START_TEST(own_copies_a_composite_only_when_something_is_shared) {
-    leat_bytebuf *buf = leat_composite_buffer(three());
-    leat_bytebuf *before = buf;
-    ck_assert_int_eq(leat_bytebuf_own(&buf), 0);
-    ck_assert_ptr_eq(buf, before);
-    leat_bytebuf *slice = leat_bytebuf_slice(buf, 1, 4);
-    ck_assert_int_eq(leat_bytebuf_own(&slice), 0);
-    ck_assert(leat_bytebuf_set_u8(slice, 0, 'X'));
-    ck_assert(leat_bytebuf_equals_bytes(buf, "abcdefghi", 9));
-    leat_bytebuf_release(slice);
-    leat_bytebuf_release(buf);
 }
 END_TEST
 
@@ -516,46 +359,6 @@ START_TEST(a_cursor_reads_across_borders) {
 }
 END_TEST
 
-/* Every kind of growth and sharing once, with memory that may run out at any point. */
-static bool build(leat_alloc *alloc) {
-    leat_composite *composite = leat_composite_new(alloc, 1);
-    if (!composite)
-        return false;
-    leat_bytebuf *buf = leat_composite_buffer(composite);
-    bool ok = true;
-    for (int i = 0; i < 6; i++) {
-        ok &= leat_composite_add(composite, text("0123456789")) == 0;
-        ok &= leat_bytebuf_write_zero(buf, 300);
-        ok &= leat_composite_prepend_bytes(composite, "0123456789abcdef", 16) == 0;
-        ok &= leat_composite_insert(composite, 1, leat_composite_buffer(three())) == 0;
-    }
-    leat_bytebuf *list[] = {text("one"), leat_composite_buffer(three()), text("two")};
-    ok &= leat_composite_add_list(composite, list, 3) == 0;
-    leat_bytebuf *slice = leat_bytebuf_slice(buf, 5, leat_bytebuf_readable(buf) - 5);
-    leat_bytebuf *part = leat_bytebuf_split(buf, leat_bytebuf_readable(buf) / 2);
-    ok &= slice && part && leat_composite_consolidate(composite, 0, leat_composite_component_count(composite)) == 0;
-    ck_assert(leat_bytebuf_is_valid(buf));
-    leat_bytebuf_release(slice);
-    leat_bytebuf_release(part);
-    leat_bytebuf_release(buf);
-    return ok;
-}
-
-START_TEST(every_failed_allocation_loses_nothing) {
-    uint64_t fail_at = 1;
-    for (bool built = false; !built; fail_at++) {
-        leat_failing_alloc failing;
-        leat_counting_alloc counting;
-        leat_counting_alloc_init(&counting, leat_unpooled());
-        leat_failing_alloc_init(&failing, &counting.alloc);
-        failing.fail_at = fail_at;
-        built = build(&failing.alloc);
-        ck_assert_uint_eq(counting.counted.live, 0);
-    }
-    ck_assert_uint_gt(fail_at, 15);
-}
-END_TEST
-
 int main(void) {
     return suite_run("composite", (const TTest *const[]){its_components_read_as_one_buffer,
                                                          a_plain_buffer_is_no_composite,
@@ -572,21 +375,9 @@ int main(void) {
                                                          remove_clamps_the_indices,
                                                          discard_read_releases_what_was_read,
                                                          consolidate_merges_a_range_and_only_when_asked,
-                                                         decompose_gives_a_slice_of_each_part,
                                                          headers_in_front_allocate_nothing_and_are_one_span,
                                                          prepending_more_than_the_inline_bytes_works_too,
-                                                         a_composite_added_gives_its_components_over,
-                                                         a_shared_composite_added_stays_as_it_is,
-                                                         flattened_takes_a_part_of_the_argument,
-                                                         null_and_the_composite_itself_are_errors_that_lose_nothing,
-                                                         a_list_is_added_as_a_whole,
-                                                         a_shared_composite_refuses_and_releases_what_it_is_given,
-                                                         a_slice_inside_one_component_is_plain,
-                                                         splits_take_the_components_along,
-                                                         a_split_behind_an_empty_component_takes_all_of_its_bytes,
-                                                         own_copies_a_composite_only_when_something_is_shared,
                                                          a_partial_write_resumes_at_the_byte_even_on_a_shared_composite,
                                                          a_cursor_reads_across_borders,
-                                                         every_failed_allocation_loses_nothing,
                                                          NULL});
 }
