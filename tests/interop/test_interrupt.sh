@@ -17,6 +17,6 @@ kill -INT "$server"
 begin=$SECONDS
 wait $good || give_up "the good client's stream was torn"
 await_server
-[ $((SECONDS - begin)) -le 3 ] || give_up "it took $((SECONDS - begin)) s"
+[ $((SECONDS - begin)) -le 4 ] || give_up "it took $((SECONDS - begin)) s"
 accepted=$(grep -o 'accepted [0-9]*' "$scratch/out" | head -1)
 expect "the last event came" "id: ${accepted#accepted }" "$(grep '^id: ' "$scratch/good" | tail -1)"

@@ -2,12 +2,13 @@
 . "$(dirname "$0")/lib.sh"
 
 start_server --source stdin --window 50ms
-(
-    sleep 1
-    seq 5 >&9
-) &
-"$programs/legacy_client" "$tcp" 6 >"$scratch/said" || give_up "the client failed: $(cat "$scratch/said")"
-expect "five events, then a heartbeat" $'1 1\n1 2\n1 3\n1 4\n1 5\n6 ' "$(cat "$scratch/said")"
+"$programs/legacy_client" "$tcp" 1000 >"$scratch/said" &
+client=$!
+wait_for 20 grep -q '^6 ' "$scratch/said" || give_up "no heartbeat"
+seq 5 >&9
+wait_for 20 grep -q '^1 5' "$scratch/said" || give_up "events are missing: $(cat "$scratch/said")"
+kill $client
+expect "the events" $'1 1\n1 2\n1 3\n1 4\n1 5' "$(grep '^1 ' "$scratch/said")"
 
 # It subscribes and then says nothing: after 10 s it is closed, heartbeats or not.
 begin=$SECONDS
