@@ -96,25 +96,26 @@ static void check_time(leat_timer *timer) {
     *self->last = self->due;
 }
 
+static void start_or_stop(leat_loop *loop, punctual *one, uint64_t *last) {
+    uint64_t delay = (uint64_t)(rand() % 1000 + 1);
+    *one = (punctual){.timer = one->timer, .loop = loop, .last = last};
+    one->timer.fn = check_time;
+    one->due = leat_loop_now(loop) + delay * 1000000;
+    if (rand() % 3 == 0)
+        leat_timer_stop(loop, &one->timer);
+    else
+        leat_timer_start(loop, &one->timer, delay);
+}
+
 START_TEST(random_starts_and_stops_run_what_is_left_on_time) {
     enum { TIMERS = 500, STEPS = 5000, SEED = 7 };
     printf("seed %d\n", SEED);
     srand(SEED);
     leat_embedded *e = leat_embedded_new(bare);
-    leat_loop *loop = leat_embedded_loop(e);
     static punctual timers[TIMERS];
     uint64_t last = 0;
     for (int i = 0; i < STEPS; i++) {
-        punctual *one = &timers[rand() % TIMERS];
-        uint64_t delay = (uint64_t)(rand() % 1000 + 1);
-        one->timer.fn = check_time;
-        one->loop = loop;
-        one->last = &last;
-        one->due = leat_loop_now(loop) + delay * 1000000;
-        if (rand() % 3 == 0)
-            leat_timer_stop(loop, &one->timer);
-        else
-            leat_timer_start(loop, &one->timer, delay);
+        start_or_stop(leat_embedded_loop(e), &timers[rand() % TIMERS], &last);
         if (rand() % 4 == 0)
             leat_embedded_advance(e, (uint64_t)(rand() % 20));
     }
