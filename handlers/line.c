@@ -10,6 +10,7 @@ struct lines {
     uint64_t max_length;
     uint64_t scanned; /* readable bytes that hold no LF */
     bool keep_end;
+    bool report_late;
     bool discarding;
 };
 
@@ -20,10 +21,13 @@ static int check(const void *config, leat_problem *problem) {
     return 0;
 }
 
-static int too_long(struct lines *lines, leat_bytebuf *in, uint64_t skip) {
-    leat_bytebuf_skip(in, skip);
-    lines->scanned = 0;
+static int too_long(struct lines *lines) {
     return leat_decoder_recovered(&lines->decoder, LEAT_ETOOLONG);
+}
+
+static void skip(struct lines *lines, leat_bytebuf *in, uint64_t length) {
+    leat_bytebuf_skip(in, length);
+    lines->scanned = 0;
 }
 
 /* The CR before an LF belongs to the line's end. */
@@ -38,13 +42,16 @@ static int without_end(struct lines *lines, leat_bytebuf *in) {
     if (content_length(in, length) <= lines->max_length)
         return 0;
     lines->discarding = true;
-    return too_long(lines, in, length);
+    skip(lines, in, length);
+    return lines->report_late ? 0 : too_long(lines);
 }
 
 static int with_end(struct lines *lines, leat_bytebuf *in, uint64_t length, leat_msg *out) {
     uint64_t content = content_length(in, length);
-    if (content > lines->max_length)
-        return too_long(lines, in, length + 1);
+    if (content > lines->max_length) {
+        skip(lines, in, length + 1);
+        return too_long(lines);
+    }
     int result = leat_decoder_frame(in, lines->keep_end ? length + 1 : content, out);
     if (result > 0 && !lines->keep_end)
         leat_bytebuf_skip(in, length + 1 - content);
@@ -53,19 +60,22 @@ static int with_end(struct lines *lines, leat_bytebuf *in, uint64_t length, leat
     return result;
 }
 
-/* Skips to behind the end of a line that was too long; false = its end is yet to come. */
-static bool discard(struct lines *lines, leat_bytebuf *in) {
+/* Skips to behind the end of a line that was too long, if that is here. */
+static int discard(struct lines *lines, leat_bytebuf *in) {
     uint64_t first = leat_bytebuf_reader_index(in);
     int64_t end = leat_bytebuf_find_byte(in, first, '\n');
     leat_bytebuf_skip(in, end < 0 ? leat_bytebuf_readable(in) : (uint64_t)end + 1 - first);
     lines->discarding = end < 0;
-    return end >= 0;
+    return end >= 0 && lines->report_late ? too_long(lines) : 0;
 }
 
 static int decode(leat_ctx *ctx, leat_bytebuf *in, leat_msg *out) {
     struct lines *lines = leat_state(ctx);
-    if (lines->discarding && (!discard(lines, in) || leat_bytebuf_readable(in) == 0))
-        return 0;
+    if (lines->discarding) {
+        int result = discard(lines, in);
+        if (result != 0 || leat_bytebuf_readable(in) == 0)
+            return result;
+    }
     uint64_t first = leat_bytebuf_reader_index(in);
     int64_t end = leat_bytebuf_find_byte(in, first + lines->scanned, '\n');
     return end < 0 ? without_end(lines, in) : with_end(lines, in, (uint64_t)end - first, out);
@@ -82,6 +92,7 @@ static int added(leat_ctx *ctx, const void *config) {
     struct lines *lines = leat_state(ctx);
     lines->max_length = line->max_length ? line->max_length : DEFAULT_MAX_LENGTH;
     lines->keep_end = line->keep_end;
+    lines->report_late = line->report_late;
     leat_decoder_init(&lines->decoder, decode, lines->max_length + 2);
     if (line->last_line)
         leat_decoder_take_last(&lines->decoder, decode_last);

@@ -17,6 +17,7 @@ typedef struct leat_line_config {
     uint64_t max_length; /**< bytes a line may have, its end not counted; 0 = 8192. At most 1 GiB. */
     bool keep_end;       /**< leave LF or CR LF at the end of what is fired */
     bool last_line;      /**< at `eof`, what has no end is a line too, not an error */
+    bool report_late;    /**< report a line that is too long at its end, not as soon as it is too long */
 } leat_line_config;
 
 /**
