@@ -158,6 +158,8 @@ static char *words_of(const leat_stage *stage, leat_span input, const json_t *re
         leat_embedded_feed_eof(embedded);
     fflush(words);
     char *copy = strdup(text);
+    if (!to_the_end)
+        leat_embedded_feed_eof(embedded);
     assert_nothing_left(embedded);
     fclose(words);
     free(text);
