@@ -4,9 +4,11 @@
 
 #include "bench/harness.h"
 
+extern const bench_suite alloc_suite;
 extern const bench_suite gather_suite;
 extern const bench_suite hop_suite;
 extern const bench_suite noise_suite;
 extern const bench_suite router_suite;
+extern const bench_suite text_suite;
 
 #endif

@@ -20,43 +20,70 @@ static bool is_kept(const leat_pool *pool, size_t size) {
 }
 
 /* The whole block is usable to who asks for its usable size; else what was not asked for is nobody's. */
-static void *hand_out(const leat_pool *pool, void *block, size_t held, size_t size, size_t *usable) {
+static void unpoison_asked(void *block, size_t held, size_t size, const size_t *usable) {
+    leat_unpoison(block, held);
+    if (!usable)
+        leat_poison((char *)block + size, held - size);
+}
+
+static inline void *hand_out(const leat_pool *pool, void *block, size_t held, size_t size, size_t *usable) {
     if (usable)
         *usable = held;
-    else if (pool->watched && block)
-        leat_poison((char *)block + size, held - size);
+    if (pool->watched && block)
+        unpoison_asked(block, held, size, usable);
     return block;
 }
 
 /* ---- lending ---- */
 
-static void *lend_new(leat_pool *pool, pool_class *of) {
-    pool_take_back(pool);
-    if (of->first)
-        return pool_take_kept(pool, of);
+static void *take_kept(leat_pool *pool, pool_class *of) {
+    pool_block *block = of->first;
+    pool_show_link(pool, block);
+    of->first = block->next;
+    if (--of->count < of->unneeded)
+        of->unneeded = of->count;
+    pool->cached -= of->size;
+    return block;
+}
+
+/* The next one is fetched while this one is used: another thread had it last. */
+static void *take_what_came_back(leat_pool *pool, pool_class *of) {
+    pool_block **back = &pool->back[of - pool->classes];
+    if (!of->came_back && __atomic_load_n(back, __ATOMIC_RELAXED))
+        of->came_back = __atomic_exchange_n(back, NULL, __ATOMIC_ACQUIRE);
+    pool_block *block = of->came_back;
+    if (!block)
+        return NULL;
+    of->came_back = block->next;
+    __builtin_prefetch(of->came_back, 1);
+    pool->returned++;
+    return block;
+}
+
+static void *take_or_drain(leat_pool *pool, size_t size, size_t *usable) {
     pool->misses++;
-    void *block = pool_take_from_inner(pool, of->size, NULL);
+    void *block = pool_take_from_inner(pool, size, usable);
     if (block || pool->cached == 0)
         return block;
     leat_pool_drain(pool);
-    return pool_take_from_inner(pool, of->size, NULL);
+    return pool_take_from_inner(pool, size, usable);
+}
+
+__attribute__((noinline)) static void *lend_new(leat_pool *pool, pool_class *of) {
+    void *block = take_what_came_back(pool, of);
+    return block ? block : take_or_drain(pool, of->size, NULL);
 }
 
 static void *lend(leat_pool *pool, size_t size, size_t *usable) {
     pool_class *of = &pool->classes[pool_class_of(size)];
-    void *block = of->first ? pool_take_kept(pool, of) : lend_new(pool, of);
+    void *block = of->first ? take_kept(pool, of) : lend_new(pool, of);
     if (block)
         pool->allocations++;
     return hand_out(pool, block, of->size, size, usable);
 }
 
 static void *lend_large(leat_pool *pool, size_t size, size_t *usable) {
-    void *block = pool_take_from_inner(pool, size, usable);
-    if (!block && pool->cached > 0) {
-        leat_pool_drain(pool);
-        block = pool_take_from_inner(pool, size, usable);
-    }
-    pool->misses++;
+    void *block = take_or_drain(pool, size, usable);
     if (block)
         pool->allocations++;
     return block;
@@ -105,28 +132,27 @@ static bool grow_in_place(leat_alloc *alloc, void *block, size_t old_usable, siz
 
 /* ---- taking back ---- */
 
-static void poison_all_but_link(leat_pool *pool, pool_block *block) {
+static void poison_all_but_link(leat_pool *pool, pool_block *block, size_t size) {
     if (!pool->watched)
         return;
-    leat_poison(block, block->size);
-    leat_unpoison_as_it_is(block, sizeof *block);
+    leat_poison(block, size);
+    leat_unpoison(block, sizeof *block);
 }
 
 /* Once the block is in the list, the pool is no longer ours to look at. */
-static void send_back(leat_pool *pool, void *released, size_t size) {
+static void send_back(leat_pool *pool, void *released, unsigned index) {
     pool_block *block = released;
-    if (pool->watched)
-        leat_unpoison(block, size);
-    block->size = size;
-    poison_all_but_link(pool, block);
-    pool_block *first = __atomic_load_n(&pool->back, __ATOMIC_RELAXED);
+    poison_all_but_link(pool, block, pool_size_of_class(index));
+    if (!__atomic_load_n(&pool->sent, __ATOMIC_RELAXED))
+        __atomic_store_n(&pool->sent, true, __ATOMIC_RELAXED);
+    pool_block *first = __atomic_load_n(&pool->back[index], __ATOMIC_RELAXED);
     do {
         if (first == &pool->closed) {
-            pool_give_to_inner(pool, block, size);
+            pool_give_to_inner(pool, block, pool_size_of_class(index));
             return;
         }
         block->next = first;
-    } while (!__atomic_compare_exchange_n(&pool->back, &first, block, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange_n(&pool->back[index], &first, block, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
 static void release(leat_alloc *alloc, void *block, size_t usable) {
@@ -139,7 +165,7 @@ static void release(leat_alloc *alloc, void *block, size_t usable) {
     if (is_mine(pool))
         pool_keep(pool, block, &pool->classes[index]);
     else
-        send_back(pool, block, pool_size_of_class(index));
+        send_back(pool, block, index);
 }
 
 /* ---- life ---- */

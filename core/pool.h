@@ -32,7 +32,8 @@ typedef struct leat_pool_stats {
  * A pool keeps released blocks by size: four sizes for each doubling, so that a block is at most a quarter (or, below
  * 64 bytes, 64 bytes) larger than what was asked for; the block released last is the next one lent. It belongs to one
  * thread, whose allocations and releases take no lock and no atomic instruction; blocks may be made and released on any
- * other thread too: what is released elsewhere comes back by a lock-free list.
+ * other thread too: what is released elsewhere comes back by a lock-free list, and counts as kept, within most_cached,
+ * from the next step of trimming on.
  */
 typedef struct leat_pool leat_pool;
 

@@ -16,12 +16,12 @@ enum {
 /** A block that is kept; the rest of it is poisoned. */
 typedef struct pool_block {
     struct pool_block *next;
-    size_t size; /* of its class: for the list of those that came back from other threads */
 } pool_block;
 
 /** The kept blocks of one size, the last one released first. */
 typedef struct pool_class {
     pool_block *first;
+    pool_block *came_back; /* from other threads, not counted yet: lent when the list above is empty */
     size_t size;
     uint32_t count;
     uint32_t unneeded; /* the fewest there were since the last step of trimming */
@@ -45,9 +45,10 @@ struct leat_pool {
 
     /* What other threads write, apart from what the owner reads for each block. */
     char apart[64];
-    pool_block *back;  /* blocks released elsewhere; &closed once the last reference went */
-    uint64_t blocks;   /* 1 for the references, 1 for each block from the inner allocator */
-    uint64_t reserved; /* bytes from the inner allocator */
+    pool_block *back[POOL_CLASSES]; /* blocks released elsewhere; &closed once the last reference went */
+    bool sent;                      /* something is in these lists */
+    uint64_t blocks;                /* 1 for the references, 1 for each block from the inner allocator */
+    uint64_t reserved;              /* bytes from the inner allocator */
     uint64_t refused;
     uint64_t foreign; /* blocks lent to other threads */
     uint32_t refs;
@@ -70,6 +71,12 @@ static inline size_t pool_size_of_class(unsigned index) {
     return quarter * (5 + (index - 1) % 4);
 }
 
+/** Makes the link of a kept block readable; the rest stays poisoned. */
+static inline void pool_show_link(const leat_pool *pool, pool_block *block) {
+    if (pool->watched)
+        leat_unpoison_as_it_is(block, sizeof *block);
+}
+
 /** Takes a block from the inner allocator if the budget allows it; `usable` may be NULL. Any thread. */
 void *pool_take_from_inner(leat_pool *pool, size_t size, size_t *usable);
 
@@ -79,19 +86,26 @@ void pool_give_to_inner(leat_pool *pool, void *block, size_t size);
 /** Counts bytes that a block of the inner allocator grows by; false = beyond the budget. Any thread. */
 bool pool_reserve(leat_pool *pool, uint64_t bytes);
 
-/** Takes in what other threads released. */
-void pool_take_back(leat_pool *pool);
-
-/** Puts a block into its class, or gives it to the inner allocator when enough is kept. */
-void pool_keep(leat_pool *pool, void *block, pool_class *of);
-
-/** Takes the block kept last out of its class, which has one. */
-void *pool_take_kept(leat_pool *pool, pool_class *of);
-
 /** Frees the pool once neither a reference nor a block is left. */
 void pool_count_down(leat_pool *pool);
 
 /** Ends the keeping of blocks: what is released from now on goes to the inner allocator. */
 void pool_close(leat_pool *pool);
+
+/** Puts a block into its class, or gives it to the inner allocator when enough is kept. */
+static inline void pool_keep(leat_pool *pool, void *released, pool_class *of) {
+    pool_block *block = released;
+    if (pool->cached + of->size > pool->most_cached) {
+        pool_give_to_inner(pool, block, of->size);
+        return;
+    }
+    pool_show_link(pool, block);
+    block->next = of->first;
+    of->first = block;
+    of->count++;
+    pool->cached += of->size;
+    if (pool->watched)
+        leat_poison(block, of->size);
+}
 
 #endif

@@ -45,35 +45,6 @@ void pool_give_to_inner(leat_pool *pool, void *block, size_t size) {
 
 /* ---- classes ---- */
 
-void pool_keep(leat_pool *pool, void *released, pool_class *of) {
-    pool_block *block = released;
-    if (pool->cached + of->size > pool->most_cached) {
-        pool_give_to_inner(pool, block, of->size);
-        return;
-    }
-    if (pool->watched)
-        leat_unpoison(block, of->size);
-    block->next = of->first;
-    of->first = block;
-    of->count++;
-    pool->cached += of->size;
-    if (pool->watched)
-        leat_poison(block, of->size);
-}
-
-void *pool_take_kept(leat_pool *pool, pool_class *of) {
-    pool_block *block = of->first;
-    if (pool->watched)
-        leat_unpoison_as_it_is(block, sizeof *block);
-    of->first = block->next;
-    if (--of->count < of->unneeded)
-        of->unneeded = of->count;
-    pool->cached -= of->size;
-    if (pool->watched)
-        leat_unpoison(block, of->size);
-    return block;
-}
-
 /* The list of a block that is kept: readable only for who looks at it. */
 static pool_block *next_of(const leat_pool *pool, pool_block *block) {
     if (!pool->watched)
@@ -119,35 +90,54 @@ static void shrink(leat_pool *pool, pool_class *of, uint32_t left) {
     }
 }
 
-void leat_pool_drain(leat_pool *pool) {
+/* ---- from other threads ---- */
+
+/* What came back is counted, and kept as far as the limit allows. */
+static void count_came_back(leat_pool *pool, pool_class *of) {
+    while (of->came_back) {
+        pool_block *block = of->came_back;
+        of->came_back = block->next;
+        pool->returned++;
+        pool_keep(pool, block, of);
+    }
+}
+
+static void take_all_back(leat_pool *pool) {
+    bool sent = __atomic_exchange_n(&pool->sent, false, __ATOMIC_ACQUIRE);
+    for (unsigned i = 0; i < POOL_CLASSES; i++) {
+        count_came_back(pool, &pool->classes[i]);
+        if (sent)
+            pool->classes[i].came_back = __atomic_exchange_n(&pool->back[i], NULL, __ATOMIC_ACQUIRE);
+        count_came_back(pool, &pool->classes[i]);
+    }
+}
+
+static void drain_kept(leat_pool *pool) {
     for (unsigned i = 0; i < POOL_CLASSES; i++) {
         shrink(pool, &pool->classes[i], 0);
         pool->classes[i].unneeded = 0;
     }
 }
 
-/* ---- from other threads ---- */
+void leat_pool_drain(leat_pool *pool) {
+    take_all_back(pool);
+    drain_kept(pool);
+}
 
-void pool_take_back(leat_pool *pool) {
-    if (!__atomic_load_n(&pool->back, __ATOMIC_RELAXED))
-        return;
-    pool_block *block = __atomic_exchange_n(&pool->back, NULL, __ATOMIC_ACQUIRE);
+static void close_class(leat_pool *pool, unsigned index) {
+    count_came_back(pool, &pool->classes[index]);
+    pool_block *block = __atomic_exchange_n(&pool->back[index], &pool->closed, __ATOMIC_ACQ_REL);
     while (block) {
         pool_block *next = block->next;
-        pool->returned++;
-        pool_keep(pool, block, &pool->classes[pool_class_of(block->size)]);
+        pool_give_to_inner(pool, block, pool->classes[index].size);
         block = next;
     }
 }
 
 void pool_close(leat_pool *pool) {
-    pool_block *block = __atomic_exchange_n(&pool->back, &pool->closed, __ATOMIC_ACQ_REL);
-    while (block) {
-        pool_block *next = block->next;
-        pool_give_to_inner(pool, block, block->size);
-        block = next;
-    }
-    leat_pool_drain(pool);
+    for (unsigned i = 0; i < POOL_CLASSES; i++)
+        close_class(pool, i);
+    drain_kept(pool);
 }
 
 /* ---- trimming ---- */
@@ -162,7 +152,7 @@ void leat_pool_trim(leat_pool *pool, uint64_t now) {
     if (now < pool->next_step)
         return;
     pool->next_step = now + pool->step;
-    pool_take_back(pool);
+    take_all_back(pool);
     uint64_t before = pool->cached;
     for (unsigned i = 0; i < POOL_CLASSES; i++)
         trim_class(pool, &pool->classes[i]);
@@ -171,7 +161,7 @@ void leat_pool_trim(leat_pool *pool, uint64_t now) {
 }
 
 uint64_t leat_pool_next_trim(const leat_pool *pool) {
-    bool keeps = pool->cached > 0 || __atomic_load_n(&pool->back, __ATOMIC_RELAXED) != NULL;
+    bool keeps = pool->cached > 0 || __atomic_load_n(&pool->sent, __ATOMIC_RELAXED);
     return keeps ? pool->next_step : UINT64_MAX;
 }
 
@@ -183,7 +173,7 @@ static uint64_t count_kept(const leat_pool *pool) {
 }
 
 leat_pool_stats leat_pool_statistics(leat_pool *pool) {
-    pool_take_back(pool);
+    take_all_back(pool);
     uint64_t reserved = __atomic_load_n(&pool->reserved, __ATOMIC_RELAXED);
     uint64_t foreign = __atomic_load_n(&pool->foreign, __ATOMIC_RELAXED);
     uint64_t cached = count_kept(pool);

@@ -10,7 +10,8 @@
 #define WIDE
 #endif
 
-typedef uint64_t wide __attribute__((vector_size(32)));
+/* Four words side by side, wherever they lie. */
+typedef uint64_t wide __attribute__((vector_size(32), aligned(1), may_alias));
 
 enum { BLOCK = 4 * sizeof(wide) };
 
@@ -18,23 +19,36 @@ enum { BLOCK = 4 * sizeof(wide) };
 WIDE static size_t copy_blocks(uint8_t *to, const uint8_t *from, size_t n) {
     size_t done = 0;
     for (; done + BLOCK <= n; done += BLOCK) {
-        wide part[4];
-        memcpy(part, from + done, BLOCK);
-        memcpy(to + done, part, BLOCK);
-        const wide bits = (part[0] | part[1]) | (part[2] | part[3]);
+        const wide *in = (const wide *)(const void *)(from + done);
+        wide *out = (wide *)(void *)(to + done);
+        const wide first = in[0], second = in[1], third = in[2], fourth = in[3];
+        out[0] = first;
+        out[1] = second;
+        out[2] = third;
+        out[3] = fourth;
+        const wide bits = (first | second) | (third | fourth);
         if ((bits[0] | bits[1] | bits[2] | bits[3]) & TEXT_HIGH_BITS)
             break;
     }
     return done;
 }
 
+/* How many bytes of a word lie before the first whose high bit is set. */
+static size_t ascii_before(uint64_t high) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (size_t)__builtin_ctzll(high) / 8;
+#else
+    return (size_t)__builtin_clzll(high) / 8;
+#endif
+}
+
 size_t text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n) {
     size_t done = n >= BLOCK ? copy_blocks(to, from, n) : 0;
     for (uint64_t word; done + sizeof word <= n; done += sizeof word) {
         memcpy(&word, from + done, sizeof word);
-        if (word & TEXT_HIGH_BITS)
-            break;
         memcpy(to + done, &word, sizeof word);
+        if (word & TEXT_HIGH_BITS)
+            return done + ascii_before(word & TEXT_HIGH_BITS);
     }
     for (; done < n && from[done] < 0x80; done++)
         to[done] = from[done];

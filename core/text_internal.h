@@ -11,7 +11,8 @@
 
 enum { TEXT_REPLACEMENT = 0xfffd, TEXT_REPLACEMENT_LENGTH = 3 };
 
-/** Copies the ASCII characters that `from` begins with and returns how many; `to` has room for `n` bytes. */
+/** Copies the ASCII characters that `from` begins with and returns how many; what it writes behind them, within `n`
+ * bytes, means nothing. */
 size_t text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n);
 
 /**
