@@ -1,6 +1,10 @@
 /* ASCII and UTF-8: checked and copied in one go. */
 #include "core/text_internal.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* The copy of ASCII is compiled twice where the loader can choose at start: the wider registers of AVX2 halve its time.
  */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__OPTIMIZE__) && !defined(__clang__) &&                       \
@@ -42,8 +46,30 @@ static size_t ascii_before(uint64_t high) {
 #endif
 }
 
+#ifdef __SSE2__
+/* Which of 64 bytes are not ASCII, a bit each. */
+static uint64_t high_bits(const uint8_t *from) {
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        __m128i part = _mm_loadu_si128((const __m128i *)(const void *)(from + 16 * i));
+        bits |= (uint64_t)(unsigned)_mm_movemask_epi8(part) << 16 * i;
+    }
+    return bits;
+}
+
+/* How many bytes of a block that is not all ASCII are: without a branch for each word. */
+static size_t ascii_in_block(const uint8_t *from) {
+    uint64_t low = high_bits(from), high = high_bits(from + 64);
+    return low ? (size_t)__builtin_ctzll(low) : 64 + (size_t)__builtin_ctzll(high);
+}
+#endif
+
 size_t text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n) {
     size_t done = n >= BLOCK ? copy_blocks(to, from, n) : 0;
+#ifdef __SSE2__
+    if (n - done >= BLOCK)
+        return done + ascii_in_block(from + done);
+#endif
     for (uint64_t word; done + sizeof word <= n; done += sizeof word) {
         memcpy(&word, from + done, sizeof word);
         memcpy(to + done, &word, sizeof word);
