@@ -77,7 +77,8 @@ static void leat_output(void *argument, bench_output *out) {
 /* The arms `freelist` and `jemalloc` (malloc, whatever the program has: jemalloc in the release build). */
 static header *header_new(size_t size) {
     header *buf = malloc(sizeof *buf + size);
-    bench_need(buf);
+    if (!buf)
+        bench_need(NULL);
     return buf;
 }
 

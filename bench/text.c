@@ -26,7 +26,8 @@ typedef struct text_state {
 
 static char *make_text(const text_work *work) {
     char *text = malloc(work->length);
-    bench_need(text);
+    if (!text)
+        bench_need(NULL);
     for (size_t i = 0; i < work->length; i++)
         text[i] = (char)(' ' + i * 7 % 95);
     for (size_t i = 500; work->foreign && i + 1 < work->length; i += FOREIGN_EVERY)
@@ -97,7 +98,8 @@ static void malloc_run(void *argument, uint64_t times) {
     const text_state *state = argument;
     for (uint64_t i = 0; i < times; i++) {
         char *copy = malloc(state->work.length);
-        bench_need(copy);
+        if (!copy)
+            bench_need(NULL);
         memcpy(copy, state->text, state->work.length);
         bench_use(copy);
         free(copy);
