@@ -1,5 +1,7 @@
 #include "core/gather_internal.h"
 
+#include <assert.h>
+
 #define INLINE_PER_PIECE 8
 #define MOST_INLINE 1024
 #define MOST_GUESSED 65536
@@ -49,6 +51,7 @@ static void shut_slots(leat_gather *gather) {
 }
 
 static void shut_room(leat_gather *gather) {
+    assert(gather->staging); /* room is always room of the staging */
     gather->staging->writer = (uint64_t)(gather->room - gather->staging->bytes);
     gather->room = gather->room_end = NULL;
     leat_count_copied(gather->alloc, gather->copied);
