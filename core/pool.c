@@ -62,11 +62,11 @@ static void *take_what_came_back(leat_pool *pool, pool_class *of) {
 
 static void *take_or_drain(leat_pool *pool, size_t size, size_t *usable) {
     pool->misses++;
-    void *block = pool_take_from_inner(pool, size, usable);
+    void *block = leat_pool_take_from_inner(pool, size, usable);
     if (block || pool->cached == 0)
         return block;
     leat_pool_drain(pool);
-    return pool_take_from_inner(pool, size, usable);
+    return leat_pool_take_from_inner(pool, size, usable);
 }
 
 __attribute__((noinline)) static void *lend_new(leat_pool *pool, pool_class *of) {
@@ -92,7 +92,7 @@ static void *lend_large(leat_pool *pool, size_t size, size_t *usable) {
 static void *lend_elsewhere(leat_pool *pool, size_t size, size_t *usable) {
     bool kept = is_kept(pool, size);
     size_t held = kept ? pool_size_of_class(pool_class_of(size)) : size;
-    void *block = pool_take_from_inner(pool, held, kept ? NULL : usable);
+    void *block = leat_pool_take_from_inner(pool, held, kept ? NULL : usable);
     if (!block)
         return NULL;
     __atomic_fetch_add(&pool->foreign, 1, __ATOMIC_RELAXED);
@@ -109,7 +109,7 @@ static void *allocate(leat_alloc *alloc, size_t size, size_t *usable) {
 /* ---- growing ---- */
 
 static bool grow_large(leat_pool *pool, void *block, size_t old_usable, size_t size, size_t *usable) {
-    if (size < old_usable || !pool_reserve(pool, size - old_usable))
+    if (size < old_usable || !leat_pool_reserve(pool, size - old_usable))
         return false;
     bool grew = pool->inner->ops->grow_in_place(pool->inner, block, old_usable, size, usable);
     uint64_t by = grew ? *usable - old_usable : 0;
@@ -148,7 +148,7 @@ static void send_back(leat_pool *pool, void *released, unsigned index) {
     pool_block *first = __atomic_load_n(&pool->back[index], __ATOMIC_RELAXED);
     do {
         if (first == &pool->closed) {
-            pool_give_to_inner(pool, block, pool_size_of_class(index));
+            leat_pool_give_to_inner(pool, block, pool_size_of_class(index));
             return;
         }
         block->next = first;
@@ -158,7 +158,7 @@ static void send_back(leat_pool *pool, void *released, unsigned index) {
 static void release(leat_alloc *alloc, void *block, size_t usable) {
     leat_pool *pool = pool_of(alloc);
     if (!is_kept(pool, usable)) {
-        pool_give_to_inner(pool, block, usable);
+        leat_pool_give_to_inner(pool, block, usable);
         return;
     }
     unsigned index = pool_class_of(usable);
@@ -221,8 +221,8 @@ void leat_pool_release(leat_pool *pool) {
     if (!pool || __atomic_sub_fetch(&pool->refs, 1, __ATOMIC_ACQ_REL) != 0)
         return;
     __atomic_store_n(&pool->owner, NULL, __ATOMIC_RELAXED);
-    pool_close(pool);
-    pool_count_down(pool);
+    leat_pool_close(pool);
+    leat_pool_count_down(pool);
 }
 
 leat_alloc *leat_pool_alloc(leat_pool *pool) {

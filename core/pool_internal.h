@@ -78,25 +78,25 @@ static inline void pool_show_link(const leat_pool *pool, pool_block *block) {
 }
 
 /** Takes a block from the inner allocator if the budget allows it; `usable` may be NULL. Any thread. */
-void *pool_take_from_inner(leat_pool *pool, size_t size, size_t *usable);
+void *leat_pool_take_from_inner(leat_pool *pool, size_t size, size_t *usable);
 
 /** Gives a block back to the inner allocator; the pool may be gone afterwards. Any thread. */
-void pool_give_to_inner(leat_pool *pool, void *block, size_t size);
+void leat_pool_give_to_inner(leat_pool *pool, void *block, size_t size);
 
 /** Counts bytes that a block of the inner allocator grows by; false = beyond the budget. Any thread. */
-bool pool_reserve(leat_pool *pool, uint64_t bytes);
+bool leat_pool_reserve(leat_pool *pool, uint64_t bytes);
 
 /** Frees the pool once neither a reference nor a block is left. */
-void pool_count_down(leat_pool *pool);
+void leat_pool_count_down(leat_pool *pool);
 
 /** Ends the keeping of blocks: what is released from now on goes to the inner allocator. */
-void pool_close(leat_pool *pool);
+void leat_pool_close(leat_pool *pool);
 
 /** Puts a block into its class, or gives it to the inner allocator when enough is kept. */
 static inline void pool_keep(leat_pool *pool, void *released, pool_class *of) {
     pool_block *block = released;
     if (pool->cached + of->size > pool->most_cached) {
-        pool_give_to_inner(pool, block, of->size);
+        leat_pool_give_to_inner(pool, block, of->size);
         return;
     }
     pool_show_link(pool, block);

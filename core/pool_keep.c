@@ -3,7 +3,7 @@
 
 /* ---- the inner allocator ---- */
 
-bool pool_reserve(leat_pool *pool, uint64_t bytes) {
+bool leat_pool_reserve(leat_pool *pool, uint64_t bytes) {
     uint64_t before = __atomic_fetch_add(&pool->reserved, bytes, __ATOMIC_RELAXED);
     if (before <= pool->most_reserved && bytes <= pool->most_reserved - before)
         return true;
@@ -16,8 +16,8 @@ static void *refuse(leat_pool *pool) {
     return NULL;
 }
 
-void *pool_take_from_inner(leat_pool *pool, size_t size, size_t *usable) {
-    if (!pool_reserve(pool, size))
+void *leat_pool_take_from_inner(leat_pool *pool, size_t size, size_t *usable) {
+    if (!leat_pool_reserve(pool, size))
         return refuse(pool);
     void *block = leat_alloc_take(pool->inner, size, usable);
     if (!block) {
@@ -30,17 +30,17 @@ void *pool_take_from_inner(leat_pool *pool, size_t size, size_t *usable) {
     return block;
 }
 
-void pool_count_down(leat_pool *pool) {
+void leat_pool_count_down(leat_pool *pool) {
     if (__atomic_sub_fetch(&pool->blocks, 1, __ATOMIC_ACQ_REL) == 0)
         leat_alloc_give(pool->inner, pool, sizeof *pool);
 }
 
-void pool_give_to_inner(leat_pool *pool, void *block, size_t size) {
+void leat_pool_give_to_inner(leat_pool *pool, void *block, size_t size) {
     if (pool->watched)
         leat_unpoison(block, size);
     leat_alloc_give(pool->inner, block, size);
     __atomic_fetch_sub(&pool->reserved, size, __ATOMIC_RELAXED);
-    pool_count_down(pool);
+    leat_pool_count_down(pool);
 }
 
 /* ---- classes ---- */
@@ -85,7 +85,7 @@ static void shrink(leat_pool *pool, pool_class *of, uint32_t left) {
     of->count = left;
     while (block) {
         pool_block *next = next_of(pool, block);
-        pool_give_to_inner(pool, block, of->size);
+        leat_pool_give_to_inner(pool, block, of->size);
         block = next;
     }
 }
@@ -129,12 +129,12 @@ static void close_class(leat_pool *pool, unsigned index) {
     pool_block *block = __atomic_exchange_n(&pool->back[index], &pool->closed, __ATOMIC_ACQ_REL);
     while (block) {
         pool_block *next = block->next;
-        pool_give_to_inner(pool, block, pool->classes[index].size);
+        leat_pool_give_to_inner(pool, block, pool->classes[index].size);
         block = next;
     }
 }
 
-void pool_close(leat_pool *pool) {
+void leat_pool_close(leat_pool *pool) {
     for (unsigned i = 0; i < POOL_CLASSES; i++)
         close_class(pool, i);
     drain_kept(pool);

@@ -64,7 +64,7 @@ static size_t ascii_in_block(const uint8_t *from) {
 }
 #endif
 
-size_t text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n) {
+size_t leat_text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n) {
     size_t done = n >= BLOCK ? copy_blocks(to, from, n) : 0;
 #ifdef __SSE2__
     if (n - done >= BLOCK)
@@ -99,7 +99,7 @@ static lead lead_of(uint8_t byte) {
     return (lead){4, byte == 0xf0 ? 0x90 : 0x80, byte == 0xf4 ? 0x8f : 0xbf};
 }
 
-int text_next_utf8(const uint8_t *at, size_t left) {
+int leat_text_next_utf8(const uint8_t *at, size_t left) {
     if (at[0] < 0x80)
         return 1;
     lead first = lead_of(at[0]);
@@ -118,7 +118,7 @@ int text_next_utf8(const uint8_t *at, size_t left) {
     return first.length;
 }
 
-uint8_t *text_put(uint8_t *to, uint32_t character) {
+uint8_t *leat_text_put(uint8_t *to, uint32_t character) {
     if (character < 0x80) {
         *to++ = (uint8_t)character;
         return to;
@@ -138,7 +138,7 @@ uint8_t *text_put(uint8_t *to, uint32_t character) {
     return to;
 }
 
-int text_room(leat_bytebuf *buf, uint64_t n, uint8_t **to) {
+int leat_text_room(leat_bytebuf *buf, uint64_t n, uint8_t **to) {
     int code = leat_bytebuf_reserve(buf, n);
     *to = code == 0 ? leat_bytebuf_room(buf, n) : NULL;
     return code;
@@ -152,10 +152,10 @@ static int commit(leat_bytebuf *buf, uint64_t n) {
 
 int leat_text_write_ascii(leat_bytebuf *buf, const char *text, size_t n) {
     uint8_t *to;
-    int code = text_room(buf, n, &to);
+    int code = leat_text_room(buf, n, &to);
     if (code != 0 || n == 0)
         return code;
-    if (text_copy_ascii(to, (const uint8_t *)text, n) != n)
+    if (leat_text_copy_ascii(to, (const uint8_t *)text, n) != n)
         return LEAT_ECORRUPT;
     return commit(buf, n);
 }
@@ -171,9 +171,9 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, int n) {
 static size_t copy_valid(uint8_t *to, const uint8_t *from, size_t n) {
     size_t done = 0;
     for (;;) {
-        done += text_copy_ascii(to + done, from + done, n - done);
+        done += leat_text_copy_ascii(to + done, from + done, n - done);
         while (done < n && from[done] >= 0x80) {
-            int length = text_next_utf8(from + done, n - done);
+            int length = leat_text_next_utf8(from + done, n - done);
             if (length <= 0)
                 return done;
             copy_short(to + done, from + done, length);
@@ -201,7 +201,7 @@ size_t leat_text_utf8_valid(const void *bytes, size_t n) {
     size_t done = 0;
     while (done < n) {
         done += ascii_run(from + done, n - done);
-        int length = done < n ? text_next_utf8(from + done, n - done) : 0;
+        int length = done < n ? leat_text_next_utf8(from + done, n - done) : 0;
         if (length <= 0)
             break;
         done += (size_t)length;
@@ -211,7 +211,7 @@ size_t leat_text_utf8_valid(const void *bytes, size_t n) {
 
 /* How many bytes the ill-formed part at a fault has: a character that the end cuts is one part. */
 static size_t faulty_part(const uint8_t *at, size_t left) {
-    int length = text_next_utf8(at, left);
+    int length = leat_text_next_utf8(at, left);
     return length == 0 ? left : (size_t)-length;
 }
 
@@ -233,7 +233,7 @@ uint64_t leat_text_utf8_length(const void *bytes, size_t n) {
 static int write_replacing(leat_bytebuf *buf, const uint8_t *from, size_t n) {
     uint64_t length = leat_text_utf8_length(from, n);
     uint8_t *to;
-    int code = text_room(buf, length, &to);
+    int code = leat_text_room(buf, length, &to);
     if (code != 0)
         return code;
     for (size_t done = 0; done < n;) {
@@ -242,7 +242,7 @@ static int write_replacing(leat_bytebuf *buf, const uint8_t *from, size_t n) {
         done += valid;
         if (done == n)
             break;
-        to = text_put(to, TEXT_REPLACEMENT);
+        to = leat_text_put(to, TEXT_REPLACEMENT);
         done += faulty_part(from + done, n - done);
     }
     return commit(buf, length);
@@ -250,7 +250,7 @@ static int write_replacing(leat_bytebuf *buf, const uint8_t *from, size_t n) {
 
 int leat_text_write_utf8(leat_bytebuf *buf, const void *bytes, size_t n, leat_text_mode mode) {
     uint8_t *to;
-    int code = text_room(buf, n, &to);
+    int code = leat_text_room(buf, n, &to);
     if (code != 0 || n == 0)
         return code;
     if (copy_valid(to, bytes, n) == n)

@@ -13,22 +13,22 @@ enum { TEXT_REPLACEMENT = 0xfffd, TEXT_REPLACEMENT_LENGTH = 3 };
 
 /** Copies the ASCII characters that `from` begins with and returns how many; what it writes behind them, within `n`
  * bytes, means nothing. */
-size_t text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n);
+size_t leat_text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n);
 
 /**
  * Looks at the character that `left` > 0 bytes begin with. Returns its length; 0 = it is cut, what there is of it is
  * right; or minus the length of the maximal ill-formed part.
  */
-int text_next_utf8(const uint8_t *at, size_t left);
+int leat_text_next_utf8(const uint8_t *at, size_t left);
 
 /** Writes a character as UTF-8 and returns the address behind it. */
-uint8_t *text_put(uint8_t *to, uint32_t character);
+uint8_t *leat_text_put(uint8_t *to, uint32_t character);
 
 /** Makes exactly `n` bytes of room and sets `*to` to it. */
-int text_room(leat_bytebuf *buf, uint64_t n, uint8_t **to);
+int leat_text_room(leat_bytebuf *buf, uint64_t n, uint8_t **to);
 
 /** Returns how many units from the first on are whole, valid characters. */
-size_t text_utf16_valid(const uint16_t *units, size_t n);
+size_t leat_text_utf16_valid(const uint16_t *units, size_t n);
 
 static inline bool text_is_high(uint16_t unit) {
     return (unit & 0xfc00) == 0xd800;

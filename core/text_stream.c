@@ -7,7 +7,7 @@ static int write_replacement(leat_bytebuf *buf, leat_text_mode mode) {
     uint8_t bytes[4];
     if (mode == LEAT_TEXT_STRICT)
         return LEAT_ECORRUPT;
-    text_put(bytes, TEXT_REPLACEMENT);
+    leat_text_put(bytes, TEXT_REPLACEMENT);
     return leat_text_write_utf8(buf, bytes, TEXT_REPLACEMENT_LENGTH, mode);
 }
 
@@ -18,7 +18,7 @@ static int complete_held(leat_text_stream *stream, leat_bytebuf *buf, const uint
                          leat_text_mode mode) {
     while (stream->count > 0 && *used < n) {
         stream->held[stream->count] = bytes[*used];
-        int length = text_next_utf8(stream->held, stream->count + 1u);
+        int length = leat_text_next_utf8(stream->held, stream->count + 1u);
         if (length < 0) { /* the new byte is looked at again */
             stream->count = 0;
             return write_replacement(buf, mode);
@@ -38,7 +38,7 @@ static size_t cut_at_end(const uint8_t *bytes, size_t n) {
     for (size_t tail = 1; tail <= 3 && tail <= n; tail++) {
         const uint8_t *at = bytes + n - tail;
         if ((*at & 0xc0) != 0x80)
-            return *at >= 0xc0 && text_next_utf8(at, tail) == 0 ? tail : 0;
+            return *at >= 0xc0 && leat_text_next_utf8(at, tail) == 0 ? tail : 0;
     }
     return 0;
 }
@@ -109,7 +109,7 @@ int leat_text_stream_utf16(leat_text_stream *stream, leat_bytebuf *buf, const ui
     size_t whole = n - used - (high ? 1 : 0);
     code = leat_text_write_utf16(buf, units + used, whole, mode);
     if (code == LEAT_ECORRUPT) {
-        int prefix = leat_text_write_utf16(buf, units + used, text_utf16_valid(units + used, whole), mode);
+        int prefix = leat_text_write_utf16(buf, units + used, leat_text_utf16_valid(units + used, whole), mode);
         return prefix != 0 ? prefix : code;
     }
     stream->high = high;

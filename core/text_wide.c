@@ -12,11 +12,11 @@ uint64_t leat_text_latin1_length(const uint8_t *text, size_t n) {
 
 static void encode_latin1(uint8_t *to, const uint8_t *text, size_t n) {
     for (size_t done = 0; done < n;) {
-        size_t ascii = text_copy_ascii(to, text + done, n - done);
+        size_t ascii = leat_text_copy_ascii(to, text + done, n - done);
         to += ascii;
         done += ascii;
         while (done < n && text[done] >= 0x80)
-            to = text_put(to, text[done++]);
+            to = leat_text_put(to, text[done++]);
     }
 }
 
@@ -27,7 +27,7 @@ static int commit(leat_bytebuf *buf, uint64_t n) {
 int leat_text_write_latin1(leat_bytebuf *buf, const uint8_t *text, size_t n) {
     uint64_t length = leat_text_latin1_length(text, n);
     uint8_t *to;
-    int code = text_room(buf, length, &to);
+    int code = leat_text_room(buf, length, &to);
     if (code != 0)
         return code;
     encode_latin1(to, text, n);
@@ -88,7 +88,7 @@ static bool encode_utf16(uint8_t *to, const uint16_t *units, size_t n) {
         to += ascii;
         done += ascii;
         if (done < n)
-            to = text_put(to, take_character(units, n, &done, &lone));
+            to = leat_text_put(to, take_character(units, n, &done, &lone));
     }
     return !lone;
 }
@@ -96,7 +96,7 @@ static bool encode_utf16(uint8_t *to, const uint16_t *units, size_t n) {
 int leat_text_write_utf16(leat_bytebuf *buf, const uint16_t *units, size_t n, leat_text_mode mode) {
     uint64_t length = leat_text_utf16_length(units, n);
     uint8_t *to;
-    int code = text_room(buf, length, &to);
+    int code = leat_text_room(buf, length, &to);
     if (code != 0)
         return code;
     if (!encode_utf16(to, units, n) && mode == LEAT_TEXT_STRICT)
@@ -114,7 +114,7 @@ leat_bytebuf *leat_text_from_utf16(leat_alloc *alloc, const uint16_t *units, siz
     return buf;
 }
 
-size_t text_utf16_valid(const uint16_t *units, size_t n) {
+size_t leat_text_utf16_valid(const uint16_t *units, size_t n) {
     bool lone = false;
     size_t valid = 0;
     for (size_t at = 0; at < n && !lone; valid = lone ? valid : at)

@@ -2,20 +2,11 @@
 #include "core/embedded.h"
 #include "core/transport.h"
 #include "handlers/line.h"
+#include "tests/support/finish.h"
 #include "tests/support/suite.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void finish(leat_embedded *e) {
-    size_t found = leat_embedded_finish(e);
-    ck_assert_msg(found == 0, "%s", leat_embedded_report(e));
-    leat_embedded_free(e);
-}
-
-static leat_msg text_msg(leat_embedded *e, const char *text) {
-    return leat_msg_of_bytebuf(leat_bytebuf_from_text(leat_embedded_alloc(e), text));
-}
 
 START_TEST(a_decoder_delivers_just_the_messages_asked_for) {
     const leat_stage stages[] = {{&leat_line_decoder}, {0}};
