@@ -14,7 +14,7 @@ typedef struct http_draft {
     leat_alloc *alloc;
     size_t block_size;
     uint32_t max_count;
-    uint32_t leat_text_room;
+    uint32_t text_room;
     uint32_t text_length;
     uint32_t text_start;
     uint32_t target_length;

@@ -21,7 +21,7 @@ http_draft *leat_http_draft_new(leat_alloc *alloc, const leat_http_config *limit
     http_draft *draft = leat_alloc_take(alloc, sizeof *draft + table + text, NULL);
     if (!draft)
         return NULL;
-    *draft = (http_draft){.alloc = alloc, .max_count = limits->max_count, .leat_text_room = (uint32_t)text};
+    *draft = (http_draft){.alloc = alloc, .max_count = limits->max_count, .text_room = (uint32_t)text};
     draft->block_size = sizeof *draft + table + text;
     draft->text = (char *)(draft->fields + limits->max_count);
     draft->request.fields = draft->fields;
@@ -37,7 +37,7 @@ void leat_http_draft_release(void *object) {
 }
 
 bool leat_http_draft_append(http_draft *draft, const char *bytes, size_t length) {
-    if (length > draft->leat_text_room - draft->text_length)
+    if (length > draft->text_room - draft->text_length)
         return false;
     memcpy(draft->text + draft->text_length, bytes, length);
     draft->text_length += (uint32_t)length;

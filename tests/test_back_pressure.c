@@ -1,9 +1,7 @@
 /* Demand, held bytes, watermarks: what slows whom down, and that nothing is lost by it. */
-#include "core/embedded.h"
 #include "core/transport.h"
 #include "handlers/line.h"
 #include "tests/support/finish.h"
-#include "tests/support/suite.h"
 
 #include <stdlib.h>
 #include <string.h>
