@@ -53,19 +53,19 @@ START_TEST(an_exactly_sized_buffer_is_written_without_growing) {
 }
 END_TEST
 
-/* The control: were three bytes reserved for each character, the counters would show it. */
-static void assert_grown(leat_alloc *below) {
+/* The control: were three bytes reserved for each character, the counters would show it. jemalloc may grow in place. */
+static void assert_grown(leat_alloc *below, bool moves) {
     for (int i = 0; i < 8; i++) {
         leat_alloc_stats stats = exact(below, KIB[i / 2], i % 2 ? 4 : 1, 3 * KIB[i / 2]);
         ck_assert_uint_ge(stats.growths, 1);
-        ck_assert(i % 2 == 0 || stats.copied >= KIB[i / 2]);
+        ck_assert(!moves || i % 2 == 0 || stats.copied >= KIB[i / 2]);
     }
 }
 
 START_TEST(reserving_the_worst_case_grows_it) {
     leat_pool *pool = leat_pool_new(NULL, NULL);
-    assert_grown(leat_unpooled());
-    assert_grown(leat_pool_alloc(pool));
+    assert_grown(leat_unpooled(), false);
+    assert_grown(leat_pool_alloc(pool), true);
     leat_pool_release(pool);
 }
 END_TEST
