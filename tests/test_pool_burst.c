@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define MIB ((uint64_t)1 << 20)
-#ifdef LEAT_ASAN /* which holds freed memory back, and makes all of it slow */
+#if defined(LEAT_ASAN) || defined(__SANITIZE_THREAD__) /* which hold freed memory back, and make all of it slow */
 #define GIB (64 * MIB)
 enum { RESIDENT_TELLS = 0 };
 #else
