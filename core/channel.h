@@ -26,7 +26,7 @@ LEAT_API leat_loop *leat_channel_loop(const leat_channel *channel);
 /** Returns the allocator of the channel: for buffers that its handlers make. */
 LEAT_API leat_alloc *leat_channel_alloc(const leat_channel *channel);
 
-/** Takes one more reference: the memory stays valid after the channel closed. */
+/** Takes one more reference: the memory stays valid after the channel closed, at most until its loop is released. */
 LEAT_API leat_channel *leat_channel_retain(leat_channel *channel);
 
 /** Gives a reference back; NULL is fine. */

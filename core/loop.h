@@ -32,7 +32,8 @@ LEAT_API void leat_loop_stop(leat_loop *loop);
 
 /**
  * Ends the loop: aborts its channels, completes what is posted with LEAT_ECLOSED, and frees it. NULL is fine.
- * Not from inside a turn.
+ * Not from inside a turn. Release the channels you retained first: their memory goes with the loop (a leat_ref may
+ * stay).
  */
 LEAT_API void leat_loop_release(leat_loop *loop);
 
