@@ -140,6 +140,25 @@ static inline size_t align_to_line(size_t size) {
     return (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 }
 
+/** Tells whether a contract names the type; no contract names every type. */
+static inline bool leat_types_accept(const leat_type *const *types, const leat_type *type) {
+    if (!types)
+        return true;
+    while (*types && *types != type)
+        types++;
+    return *types != NULL;
+}
+
+/** Names who acts from now on, for the ledger of the test kit; returns who did before. */
+static inline const char *leat_loop_act(leat_loop *loop, const char *name) {
+    const char *before = loop->actor;
+    if (loop->tracker) {
+        loop->actor = name;
+        leat_tracking_alloc_actor(loop->tracker, name);
+    }
+    return before;
+}
+
 /** A handler broke a rule: tells the ledger, or in debug builds without one stops. */
 void leat_complain(leat_loop *loop, const char *handler, const char *what, const char *name);
 /** In debug builds: calls come on the loop's thread only. */

@@ -6,16 +6,6 @@ static const channel_place *place_after(const leat_ctx *ctx) {
     return &ctx->channel->places[ctx->position + ((ctx->flags & CTX_REMOVED) ? 0 : 1)];
 }
 
-/* Names who acts while a handler runs, for the ledger of the test kit. */
-static const char *act(leat_loop *loop, const char *name) {
-    const char *before = loop->actor;
-    if (loop->tracker) {
-        loop->actor = name;
-        leat_tracking_alloc_actor(loop->tracker, name);
-    }
-    return before;
-}
-
 /* Runs an inbound entry at the next handler that has it and was added; the tail has every one. */
 #define FIRE(ctx, entry, ...)                                                                                          \
     do {                                                                                                               \
@@ -24,9 +14,9 @@ static const char *act(leat_loop *loop, const char *name) {
             place++;                                                                                                   \
         leat_ctx *next = place->ctx;                                                                                   \
         leat_loop *loop = next->channel->loop;                                                                         \
-        const char *before = act(loop, next->handler->name);                                                           \
+        const char *before = leat_loop_act(loop, next->handler->name);                                                 \
         next->handler->entry(__VA_ARGS__);                                                                             \
-        act(loop, before);                                                                                             \
+        leat_loop_act(loop, before);                                                                                   \
     } while (0)
 
 /* The same towards the transport; the head has every outbound entry. */
@@ -37,9 +27,9 @@ static const char *act(leat_loop *loop, const char *name) {
             place--;                                                                                                   \
         leat_ctx *next = place->ctx;                                                                                   \
         leat_loop *loop = next->channel->loop;                                                                         \
-        const char *before = act(loop, next->handler->name);                                                           \
+        const char *before = leat_loop_act(loop, next->handler->name);                                                 \
         next->handler->entry(next);                                                                                    \
-        act(loop, before);                                                                                             \
+        leat_loop_act(loop, before);                                                                                   \
     } while (0)
 
 void leat_ctx_fire_active(leat_ctx *ctx) {
@@ -85,17 +75,9 @@ void leat_complain(leat_loop *loop, const char *handler, const char *what, const
     assert(loop->tracker && "a handler broke a rule: its test with an embedded channel says which");
 }
 
-static bool accepts(const leat_type *const *types, const leat_type *type) {
-    if (!types)
-        return true;
-    while (*types && *types != type)
-        types++;
-    return *types != NULL;
-}
-
 /* A message that a handler's contract does not name goes no further, and becomes an error. */
 static bool check_contract(leat_ctx *ctx, leat_msg msg, const leat_type *const *types, const char *what) {
-    if (accepts(types, msg.type))
+    if (leat_types_accept(types, msg.type))
         return true;
     leat_complain(ctx->channel->loop, ctx->handler->name, what, msg.type ? msg.type->name : "message without type");
     leat_ctx_fail(ctx, LEAT_ETYPE);
@@ -125,26 +107,26 @@ static leat_handler_counts *counts_of(const leat_ctx *ctx) {
  * by. */
 static void checked_read(leat_ctx *ctx, leat_msg msg) {
     leat_loop *loop = ctx->channel->loop;
-    const char *before = act(loop, ctx->handler->name);
+    const char *before = leat_loop_act(loop, ctx->handler->name);
     if (counts_of(ctx))
         counts_of(ctx)->reads++;
     if (check_contract(ctx, msg, ctx->handler->reads, "was given what it does not read: a "))
         ctx->handler->read(ctx, hand_over(loop, msg));
     else
         leat_msg_release(msg);
-    act(loop, before);
+    leat_loop_act(loop, before);
 }
 
 static void checked_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
     leat_loop *loop = ctx->channel->loop;
-    const char *before = act(loop, ctx->handler->name);
+    const char *before = leat_loop_act(loop, ctx->handler->name);
     if (counts_of(ctx))
         counts_of(ctx)->writes++;
     if (check_contract(ctx, msg, ctx->handler->takes, "was given what it does not take: a "))
         ctx->handler->write(ctx, hand_over(loop, msg), done);
     else
         leat_ctx_refuse(ctx, msg, done, LEAT_ETYPE);
-    act(loop, before);
+    leat_loop_act(loop, before);
 }
 
 static bool checks_hops(const leat_channel *channel) {
@@ -166,13 +148,13 @@ void leat_ctx_init(leat_ctx *ctx, leat_channel *channel, const leat_handler *han
 
 int leat_ctx_enter(leat_ctx *ctx, const void *config) {
     leat_loop *loop = ctx->channel->loop;
-    const char *before = act(loop, ctx->handler->name);
+    const char *before = leat_loop_act(loop, ctx->handler->name);
     ctx->flags |= CTX_ENTERED;
     leat_channel_resolve(ctx->channel);
     int code = ctx->handler->added ? ctx->handler->added(ctx, config) : LEAT_OK;
     if (code != LEAT_OK)
         ctx->flags &= (uint16_t)~CTX_ENTERED;
-    act(loop, before);
+    leat_loop_act(loop, before);
     return code;
 }
 

@@ -15,17 +15,10 @@ int leat_stage_check(const leat_stage *stage, leat_problem *problem) {
     return handler->check ? handler->check(stage->config, problem) : LEAT_OK;
 }
 
-static bool list_has(const leat_type *const *list, const leat_type *type) {
-    for (; *list; list++)
-        if (*list == type)
-            return true;
-    return false;
-}
-
 /* The first type that flows but is not accepted, or NULL. */
 static const leat_type *misfit(const leat_type *const *flow, const leat_type *const *accepted) {
     for (; *flow; flow++)
-        if (!list_has(accepted, *flow))
+        if (!leat_types_accept(accepted, *flow))
             return *flow;
     return NULL;
 }

@@ -127,16 +127,10 @@ void leat_ctx_remove(leat_ctx *ctx) {
     if ((ctx->flags & CTX_REMOVED) || ctx == channel->head || ctx == channel->tail)
         return;
     close_place(channel, ctx);
-    leat_loop *loop = channel->loop;
-    const char *before = loop->actor;
-    loop->actor = ctx->handler->name;
-    if (loop->tracker)
-        leat_tracking_alloc_actor(loop->tracker, loop->actor);
+    const char *before = leat_loop_act(channel->loop, ctx->handler->name);
     if ((ctx->flags & CTX_ENTERED) && ctx->handler->removed)
         ctx->handler->removed(ctx);
-    loop->actor = before;
-    if (loop->tracker)
-        leat_tracking_alloc_actor(loop->tracker, before);
+    leat_loop_act(channel->loop, before);
     leat_channel_mark(channel, WORK_FREE);
 }
 
@@ -185,13 +179,9 @@ static leat_ctx *new_own_ctx(leat_channel *channel, const leat_stage *stage, con
 }
 
 static bool fits(const leat_type *const *flow, const leat_type *const *accepted) {
-    for (; flow && accepted && *flow; flow++) {
-        const leat_type *const *type = accepted;
-        while (*type && *type != *flow)
-            type++;
-        if (!*type)
+    for (; flow && *flow; flow++)
+        if (!leat_types_accept(accepted, *flow))
             return false;
-    }
     return true;
 }
 
