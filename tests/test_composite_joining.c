@@ -1,35 +1,9 @@
 /* Composites that take, give and share components, and lose nothing when they cannot. */
 #include "core/composite.h"
+#include "tests/support/composites.h"
 #include "tests/support/suite.h"
 
 #include <string.h>
-
-static leat_bytebuf *text(const char *characters) {
-    return leat_bytebuf_from_text(leat_unpooled(), characters);
-}
-
-/** A composite of one component for each text, up to NULL. */
-static leat_composite *composite_of(const char *const *texts) {
-    leat_composite *composite = leat_composite_new(leat_unpooled(), 2);
-    for (; *texts; texts++)
-        ck_assert_int_eq(leat_composite_add(composite, text(*texts)), 0);
-    return composite;
-}
-
-static leat_composite *three(void) {
-    return composite_of((const char *const[]){"abc", "defg", "hi", NULL});
-}
-
-static void assert_text(leat_composite *composite, const char *expected) {
-    const leat_bytebuf *buf = leat_composite_buffer(composite);
-    ck_assert(leat_bytebuf_is_valid(buf));
-    ck_assert_msg(leat_bytebuf_equals_bytes(buf, expected, strlen(expected)), "the composite does not hold \"%s\"",
-                  expected);
-}
-
-static void end(leat_composite *composite) {
-    leat_bytebuf_release(leat_composite_buffer(composite));
-}
 
 START_TEST(decompose_gives_a_slice_of_each_part) {
     leat_composite *composite = three();
