@@ -70,7 +70,7 @@ bool leat_bytebuf_get_bytes(const leat_bytebuf *buf, uint64_t index, void *out, 
     return true;
 }
 
-static bool may_change(leat_bytebuf *buf, uint64_t index, uint64_t n) {
+bool leat_bytebuf_may_change(leat_bytebuf *buf, uint64_t index, uint64_t n) {
     while (n > 0) {
         uint64_t have;
         if (!leat_bytebuf_change_at(buf, index, &have))
@@ -87,7 +87,7 @@ bool leat_bytebuf_set_bytes(leat_bytebuf *buf, uint64_t index, const void *data,
         return false;
     bool fits = is_in_range(buf, index, n);
     assert(fits && "set beyond the bytes of the buffer");
-    if (!fits || !may_change(buf, index, n))
+    if (!fits || !leat_bytebuf_may_change(buf, index, n))
         return false;
     for (const uint8_t *from = data; n > 0;) {
         uint64_t have;
@@ -107,14 +107,21 @@ static bool lies_inside(const leat_bytebuf *buf, const void *data) {
     return buf->begin == 0 && at >= (uintptr_t)buf->bytes && at < (uintptr_t)buf->bytes + buf->end;
 }
 
-bool leat_bytebuf_write_bytes(leat_bytebuf *buf, const void *data, size_t n) {
-    bool own = lies_inside(buf, data);
+const void *leat_bytebuf_reserve_from(leat_bytebuf *buf, const void *data, uint64_t n) {
+    bool own = lies_inside(buf, data) && !leat_bytebuf_is_composite(buf);
     uint64_t offset = own ? (uint64_t)((const uint8_t *)data - buf->bytes) : 0;
     if (leat_bytebuf_reserve(buf, n) != 0)
+        return NULL;
+    return own ? buf->bytes + offset : data ? data : (const void *)"";
+}
+
+bool leat_bytebuf_write_bytes(leat_bytebuf *buf, const void *data, size_t n) {
+    const void *from = leat_bytebuf_reserve_from(buf, data, n);
+    if (!from)
         return false;
     if (n == 0)
         return true;
-    memcpy(buf->bytes + buf->writer, own && !leat_bytebuf_is_composite(buf) ? buf->bytes + offset : data, n);
+    memcpy(buf->bytes + buf->writer, from, n);
     buf->writer += n;
     return true;
 }

@@ -123,6 +123,15 @@ const uint8_t *leat_bytebuf_at(const leat_bytebuf *buf, uint64_t index, uint64_t
 /** The same for bytes that the caller wants to change; NULL = shared or out of range. */
 uint8_t *leat_bytebuf_change_at(leat_bytebuf *buf, uint64_t index, uint64_t *have);
 
+/** Says whether every byte of [index, index + n) may be changed. */
+bool leat_bytebuf_may_change(leat_bytebuf *buf, uint64_t index, uint64_t n);
+
+/**
+ * Makes room for `n` bytes that `data` (NULL if there are none) is the source of. Returns where the source lies then:
+ * elsewhere if it was the buffer's own bytes and they moved. NULL = no room, no memory or shared.
+ */
+const void *leat_bytebuf_reserve_from(leat_bytebuf *buf, const void *data, uint64_t n);
+
 /** Copies `n` bytes from `index` on, which the caller has checked. */
 void leat_bytebuf_copy_out(const leat_bytebuf *buf, uint64_t index, void *out, uint64_t n);
 

@@ -2,6 +2,7 @@
 #ifndef LEAT_CORE_LEAT_H
 #define LEAT_CORE_LEAT_H
 
+#include "core/bytebuf_array.h"
 #include "core/channel.h"
 #include "core/channel_ref.h"
 #include "core/composite.h"
