@@ -2,8 +2,8 @@
 #ifndef LEAT_HANDLERS_ZLIB_INTERNAL_H
 #define LEAT_HANDLERS_ZLIB_INTERNAL_H
 
-#include "core/alloc.h"
-#include "handlers/zlib.h"
+#include "core/composite.h"
+#include "handlers/zlib_deflater.h"
 
 #include <zlib.h>
 
@@ -22,5 +22,46 @@ int leat_zlib_code(int status);
 /** Checks what both configs have; `who` is the handler. Returns 0 or LEAT_EINVAL. */
 int leat_zlib_check(const char *who, leat_zlib_format format, unsigned window_bits, uint32_t chunk,
                     leat_problem *problem);
+
+/** A stream, and the blocks it is deflated into. */
+typedef struct zlib_deflating {
+    leat_zlib_deflater_config config;
+    leat_alloc *alloc;
+    z_stream stream;
+    leat_bytebuf *block;  /* the one being filled */
+    leat_composite *full; /* those before it */
+    uint64_t unflushed;   /* bytes that went in since the last flush */
+    bool begun;           /* zlib has its memory */
+} zlib_deflating;
+
+/** Refuses a config that makes no sense; NULL is fine. */
+int leat_zlib_deflater_check(const void *config, leat_problem *problem);
+
+/** Initialises a zeroed stream; `config` may be NULL. zlib takes its memory when the first bytes come. */
+void leat_zlib_deflating_init(zlib_deflating *self, const leat_zlib_deflater_config *config, leat_alloc *alloc);
+
+/** Makes ready for another stream. */
+int leat_zlib_deflating_restart(zlib_deflating *self);
+
+/** Deflates the readable bytes of `in` where they lie, then flushes (Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH). */
+int leat_zlib_deflating_feed(zlib_deflating *self, const leat_bytebuf *in, int flush);
+
+/** Makes all that went in come out. */
+int leat_zlib_deflating_flush(zlib_deflating *self);
+
+/** Ends the stream: what it holds and the trailer. */
+int leat_zlib_deflating_finish(zlib_deflating *self);
+
+/** Takes the full blocks as one buffer; NULL = there are none. */
+leat_bytebuf *leat_zlib_deflating_take_full(zlib_deflating *self);
+
+/** Takes all output as one buffer, NULL = there is none. A block that is mostly empty does not leave as it is. */
+int leat_zlib_deflating_take_all(zlib_deflating *self, leat_bytebuf **out);
+
+/** Releases the output. */
+void leat_zlib_deflating_drop(zlib_deflating *self);
+
+/** Releases everything. */
+void leat_zlib_deflating_clean_up(zlib_deflating *self);
 
 #endif
