@@ -132,12 +132,13 @@ void assert_vector_refused(const json_t *vector, const leat_handler *handler, co
                   (int)vector_number(vector, "id"));
 }
 
-/* Cuts the input into `reads`, or into pieces of `size` bytes when there are none. */
-static void feed_pieces(leat_embedded *embedded, leat_span input, const json_t *reads, size_t size) {
+void feed_pieces(leat_embedded *embedded, leat_span input, const json_t *reads, size_t size) {
     size_t at = 0;
     for (size_t i = 0; at < input.length || i < json_array_size(reads); i++) {
-        size_t length = reads ? (size_t)json_integer_value(json_array_get(reads, i)) : size;
-        ck_assert(length <= input.length - at);
+        size_t left = input.length - at, length = size < left ? size : left;
+        if (reads)
+            length = (size_t)json_integer_value(json_array_get(reads, i));
+        ck_assert(length <= left);
         leat_embedded_feed(embedded, input.bytes + at, length);
         at += length;
     }

@@ -17,6 +17,9 @@ const char *vector_text(const json_t *vector, const char *key); /**< see above *
 /** Returns the bytes that a text in hex stands for; the caller frees them. */
 leat_span bytes_of_hex(const char *hex);
 
+/** Feeds the input cut into `reads`, or into pieces of `size` bytes when that is NULL. */
+void feed_pieces(leat_embedded *embedded, leat_span input, const json_t *reads, size_t size);
+
 /** Tells whether a vector, or the ideal it names, refuses its setting. */
 bool vector_is_refused(const json_t *vector);
 
