@@ -7,6 +7,7 @@
 extern const bench_suite alloc_suite;
 extern const bench_suite gather_suite;
 extern const bench_suite hop_suite;
+extern const bench_suite memory_suite;
 extern const bench_suite noise_suite;
 extern const bench_suite router_suite;
 extern const bench_suite text_suite;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static channel_attribute *find_attribute(const leat_channel *channel, const leat_key *key) {
-    channel_attribute *attribute = channel->attributes;
+    channel_attribute *attribute = channel->extras ? channel->extras->attributes : NULL;
     while (attribute && attribute->key != key)
         attribute = attribute->next;
     return attribute;
@@ -21,13 +21,14 @@ int leat_channel_set_attribute(leat_channel *channel, const leat_key *key, void 
     leat_assert_thread(channel->loop);
     channel_attribute *attribute = find_attribute(channel, key);
     if (!attribute) {
-        attribute = leat_alloc_take(channel->loop->internal_alloc, sizeof *attribute, NULL);
+        channel_extras *extras = leat_channel_extras(channel);
+        attribute = extras ? leat_alloc_take(channel->loop->internal_alloc, sizeof *attribute, NULL) : NULL;
         if (!attribute) {
             release_value(key, value);
             return LEAT_ENOMEM;
         }
-        *attribute = (channel_attribute){.next = channel->attributes, .key = key};
-        channel->attributes = attribute;
+        *attribute = (channel_attribute){.next = extras->attributes, .key = key};
+        extras->attributes = attribute;
     }
     if (attribute->value != value)
         release_value(key, attribute->value);
@@ -41,45 +42,71 @@ void *leat_channel_attribute(const leat_channel *channel, const leat_key *key) {
 }
 
 void leat_channel_release_attributes(leat_channel *channel) {
-    for (channel_attribute *attribute = channel->attributes, *next; attribute; attribute = next) {
+    if (!channel->extras)
+        return;
+    for (channel_attribute *attribute = channel->extras->attributes, *next; attribute; attribute = next) {
         next = attribute->next;
         release_value(attribute->key, attribute->value);
         leat_alloc_give(channel->loop->internal_alloc, attribute, sizeof *attribute);
     }
-    channel->attributes = NULL;
+    channel->extras->attributes = NULL;
 }
 
-leat_handler_counts *leat_channel_new_counts(leat_channel *channel) {
-    if (!channel->options.count_handlers)
+static own_block *own_block_of(const leat_ctx *ctx) {
+    return (own_block *)(void *)(uintptr_t)ctx - 1;
+}
+
+static bool is_end(const leat_ctx *ctx) {
+    return ctx == head_of(ctx->channel) || ctx == tail_of(ctx->channel);
+}
+
+/* Which stage of the pipeline the handler was: the one that stands where the context does, mostly its position. */
+static size_t stage_index(const leat_ctx *ctx) {
+    const leat_pipeline *pipeline = ctx->channel->pipeline;
+    size_t offset = (size_t)((const uint8_t *)ctx - (const uint8_t *)ctx->channel);
+    size_t index = ctx->position - 1u;
+    if (index < pipeline->count && pipeline->stages[index].offset == offset)
+        return index;
+    index = 0;
+    while (pipeline->stages[index].offset != offset)
+        index++;
+    return index;
+}
+
+const char *leat_ctx_name(const leat_ctx *ctx) {
+    if (is_end(ctx))
+        return ctx->handler->name;
+    if (ctx->flags & CTX_OWN_BLOCK)
+        return own_block_of(ctx)->name;
+    return ctx->channel->pipeline->stages[stage_index(ctx)].name;
+}
+
+leat_handler_counts *leat_ctx_counts(const leat_ctx *ctx) {
+    if (!options_of(ctx->channel)->count_handlers || is_end(ctx))
         return NULL;
-    return leat_alloc_take_zeroed(channel->loop->internal_alloc, sizeof(leat_handler_counts));
+    if (ctx->flags & CTX_OWN_BLOCK)
+        return &own_block_of(ctx)->counts;
+    return &ctx->channel->extras->counts[stage_index(ctx)];
 }
 
-void leat_channel_release_counts(leat_channel *channel) {
-    for (uint32_t i = 0; i < channel->live + channel->removed; i++)
-        leat_alloc_give(channel->loop->internal_alloc, channel->places[i].counts, sizeof(leat_handler_counts));
-}
-
-static const channel_place *find_place(const leat_channel *channel, const char *name) {
+static leat_ctx *find(const leat_channel *channel, const char *name) {
     for (uint32_t i = 1; i + 1 < channel->live; i++)
-        if (strcmp(channel->places[i].name, name) == 0)
-            return &channel->places[i];
+        if (strcmp(leat_ctx_name(channel->places[i]), name) == 0)
+            return channel->places[i];
     return NULL;
 }
 
 leat_ctx *leat_channel_find(leat_channel *channel, const char *name) {
-    const channel_place *place = find_place(channel, name);
-    return place ? place->ctx : NULL;
+    return find(channel, name);
 }
 
 bool leat_channel_counts(const leat_channel *channel, const char *name, leat_handler_counts *counts) {
-    const channel_place *place = find_place(channel, name);
-    if (!place || !place->counts)
+    const leat_ctx *ctx = find(channel, name);
+    if (!ctx || !leat_ctx_counts(ctx))
         return false;
-    *counts = *place->counts;
+    *counts = *leat_ctx_counts(ctx);
     return true;
 }
-
 /** A text that grows as snprintf counts: what does not fit is only counted. */
 typedef struct dump {
     char *text;
@@ -101,7 +128,7 @@ static void say(dump *to, const char *format, ...) {
 size_t leat_channel_dump(const leat_channel *channel, char *text, size_t size) {
     dump to = {text, size, 0};
     for (uint32_t i = 0; i < channel->live; i++)
-        say(&to, "%s%s", i ? " | " : "", channel->places[i].name);
+        say(&to, "%s%s", i ? " | " : "", leat_ctx_name(channel->places[i]));
     return to.length;
 }
 
@@ -122,10 +149,10 @@ size_t leat_channel_dump_dot(const leat_channel *channel, char *text, size_t siz
     dump to = {text, size, 0};
     say(&to, "digraph pipeline {\n    rankdir=LR; node [shape=box];\n");
     for (uint32_t i = 0; i < channel->live; i++)
-        say(&to, "    h%u [label=\"%s\"];\n", i, channel->places[i].name);
+        say(&to, "    h%u [label=\"%s\"];\n", i, leat_ctx_name(channel->places[i]));
     for (uint32_t i = 0; i + 1 < channel->live; i++) {
-        say_edge(&to, i, i + 1, i == 0 ? leat_only_bytebuf : channel->places[i].ctx->handler->fires);
-        say_edge(&to, i + 1, i, channel->places[i + 1].ctx->handler->writes);
+        say_edge(&to, i, i + 1, i == 0 ? leat_only_bytebuf : channel->places[i]->handler->fires);
+        say_edge(&to, i + 1, i, channel->places[i + 1]->handler->writes);
     }
     say(&to, "}\n");
     return to.length;

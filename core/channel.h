@@ -10,10 +10,10 @@ typedef struct leat_loop leat_loop;
 
 /** What a channel is allowed to use. A zero field means its default; sizes are in bytes, times in milliseconds. */
 typedef struct leat_channel_options {
-    uint64_t write_low;        /**< writable again below this; 32 KiB */
+    uint64_t write_low;        /**< writable again below this, at most write_high; half of it */
     uint64_t write_high;       /**< not writable above this; 64 KiB */
     uint64_t write_limit;      /**< outbound hard cap, crossing it aborts the channel; 16 MiB */
-    uint64_t read_low;         /**< reading goes on below this many held bytes; 64 KiB */
+    uint64_t read_low;         /**< reading goes on below this many held bytes, at most read_high; a quarter of it */
     uint64_t read_high;        /**< reading pauses above this many held bytes; 256 KiB */
     uint64_t close_timeout_ms; /**< from close to the end, whatever happens; 5,000 */
     bool count_handlers;       /**< count the messages of each handler, for leat_channel_counts; costs a call a hop */

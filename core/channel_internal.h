@@ -6,7 +6,9 @@
 
 #include <assert.h>
 
-enum { CACHE_LINE = 64, MAX_STATE_SIZE = 1 << 20, MAX_STAGES = 1024 };
+/* A context stands on 16 bytes, so that what a hop loads (next_read and read, next_write and write) is in one cache
+   line each, and a state may hold whatever a block of malloc may. */
+enum { CTX_ALIGN = 16, MAX_STATE_SIZE = 1 << 20, MAX_STAGES = 1024 };
 
 /** Flags of a context. */
 enum {
@@ -48,6 +50,8 @@ enum {
     CHANNEL_QUEUED = 4096,    /* in the loop's list of dirty channels */
     CHANNEL_IN_TURN = 8192,   /* its end of the turn is running */
     CHANNEL_COUNTS = 16384,   /* no decoder: each received buffer is a message of the demand */
+    CHANNEL_STAGED = 32768,   /* the last entry of the queue is a staging buffer of ours */
+    CHANNEL_PLACED = 65536,   /* the list of places is a block of its own */
 };
 
 /** A message on its way out; staged small writes share one entry. */
@@ -56,12 +60,26 @@ typedef struct outbound_entry {
     leat_done_list done;
 } outbound_entry;
 
-/** A handler's place, or (behind the live ones) a removed one whose state still waits. */
-typedef struct channel_place {
-    leat_ctx *ctx;
+/** The outbound queue: a ring of `size` entries, a power of two. */
+typedef struct outbound_ring {
+    uint32_t size, first, count;
+    leat_bytebuf_position cursor; /* how far the first entry was taken */
+    outbound_entry entries[];
+} outbound_ring;
+
+/** A handler that was added later stands in a block of its own, behind this. */
+typedef struct own_block {
+    void *block;
+    size_t size;
     const char *name;
-    leat_handler_counts *counts; /* NULL = not counted */
-} channel_place;
+    leat_handler_counts counts;
+} own_block;
+
+/** Options that channels of a loop share, as most of them are made with the same. */
+typedef struct channel_settings {
+    uint32_t refs;
+    leat_channel_options options;
+} channel_settings;
 
 /** A value that users keep with the channel. */
 typedef struct channel_attribute {
@@ -77,56 +95,63 @@ typedef struct channel_membership {
     size_t index;
 } channel_membership;
 
+/** What only some channels need. */
+typedef struct channel_extras {
+    channel_membership *memberships;
+    channel_attribute *attributes;
+    struct leat_ref *ref;
+    leat_timer close_timer;
+    leat_handler_counts *counts; /* of the pipeline's stages, if they are counted */
+    leat_channel *channel;
+} channel_extras;
+
+/** A channel; behind it in its block the two ends, the contexts with their states, the places. */
 struct leat_channel {
     leat_loop *loop;
     leat_pipeline *pipeline;
     leat_transport *transport;
+    channel_settings *settings;
     leat_channel *next_dirty, *next, *previous;
-    void *block;
-    size_t block_size;
 
-    channel_place *places;
-    uint32_t live, removed, room;
-    bool own_places;
-
-    uint32_t refs;
-    uint32_t pins;
+    leat_ctx **places; /* the live ones, then the removed ones whose state still waits */
+    uint16_t live, removed, room;
+    uint8_t work, interest;
     uint32_t flags;
-    uint32_t work;
-    unsigned interest;
+    uint32_t refs;
     int error;
     int end_code;
 
-    outbound_entry *ring;
-    uint32_t ring_size, ring_first, ring_count;
-    leat_bytebuf_position cursor;
-    bool staged; /* the last entry is a staging buffer of ours */
+    outbound_ring *ring; /* NULL until something was written */
     uint64_t queued, held_out, held;
     uint64_t written, received;
     uint64_t last_written, last_read; /* loop time */
     uint64_t demand;
-    leat_done_list completed;
-
-    leat_timer close_timer;
-    leat_channel_options options;
-    channel_membership *memberships;
-    channel_attribute *attributes;
-    struct leat_ref *ref;
-    leat_ctx *head, *tail;
+    leat_done *completed; /* the last of a circle: completions that wait for their phase of the turn */
+    channel_extras *extras;
 };
+
+/** What a channel's block holds for certain: itself and the two ends of its pipeline. */
+typedef struct channel_with_ends {
+    leat_channel channel;
+    leat_ctx head, tail;
+} channel_with_ends;
+
+_Static_assert(offsetof(channel_with_ends, head) == sizeof(leat_channel), "the ends stand right behind the channel");
+_Static_assert(sizeof(leat_channel) % CTX_ALIGN == 0, "contexts stand on 16 bytes");
 
 /** The plan that channels of a pipeline are built from. */
 typedef struct pipeline_stage {
     const leat_handler *handler;
     const char *name;
     const void *config;
-    size_t offset; /* of the context in the channel's block */
+    size_t offset; /* of the context from the channel */
 } pipeline_stage;
 
 struct leat_pipeline {
     uint32_t refs;
     size_t count;
-    size_t block_size; /* of channel, contexts and states, before alignment */
+    size_t places;     /* where the channel's list of places begins */
+    size_t block_size; /* of channel, contexts, states and places */
     leat_alloc *alloc;
     size_t size;
     pipeline_stage stages[];
@@ -136,8 +161,24 @@ static inline bool channel_has(const leat_channel *channel, uint32_t flags) {
     return (channel->flags & flags) != 0;
 }
 
-static inline size_t align_to_line(size_t size) {
-    return (size + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+static inline const leat_channel_options *options_of(const leat_channel *channel) {
+    return &channel->settings->options;
+}
+
+static inline uint32_t queue_length(const leat_channel *channel) {
+    return channel->ring ? channel->ring->count : 0;
+}
+
+static inline leat_ctx *head_of(const leat_channel *channel) {
+    return &((channel_with_ends *)(uintptr_t)channel)->head;
+}
+
+static inline leat_ctx *tail_of(const leat_channel *channel) {
+    return &((channel_with_ends *)(uintptr_t)channel)->tail;
+}
+
+static inline size_t align_ctx(size_t size) {
+    return (size + CTX_ALIGN - 1) & ~(size_t)(CTX_ALIGN - 1);
 }
 
 /** Tells whether a contract names the type; no contract names every type. */
@@ -180,6 +221,8 @@ void leat_ctx_init(leat_ctx *ctx, leat_channel *channel, const leat_handler *han
 int leat_ctx_enter(leat_ctx *ctx, const void *config);
 void leat_channel_reap(leat_channel *channel);
 void leat_channel_remove_all(leat_channel *channel);
+/** Lets go of the settings that the next channel of the loop may share. */
+void leat_channel_forget_settings(leat_loop *loop);
 int leat_stage_check(const leat_stage *stage, leat_problem *problem);
 extern const leat_handler leat_head_handler;
 extern const leat_handler leat_tail_handler;
@@ -208,8 +251,12 @@ bool leat_mailbox_has_tasks(const leat_mailbox *mailbox);
 
 /* what users keep with a channel and ask about it */
 void leat_channel_release_attributes(leat_channel *channel);
-leat_handler_counts *leat_channel_new_counts(leat_channel *channel);
-void leat_channel_release_counts(leat_channel *channel);
+/** The extras, made when first needed; NULL = no memory. */
+channel_extras *leat_channel_extras(leat_channel *channel);
+/** The counts of a handler; NULL = they are not counted. */
+leat_handler_counts *leat_ctx_counts(const leat_ctx *ctx);
+/** The stage name of a handler, also of a removed one. */
+const char *leat_ctx_name(const leat_ctx *ctx);
 
 /* end of a channel, seen by its groups and references */
 void leat_channel_leave_groups(leat_channel *channel);

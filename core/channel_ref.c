@@ -18,9 +18,10 @@ typedef struct ref_task {
 
 leat_ref *leat_ref_new(leat_channel *channel) {
     leat_assert_thread(channel->loop);
-    if (channel->ref)
-        return leat_ref_retain(channel->ref);
-    leat_ref *ref = leat_alloc_take_zeroed(leat_unpooled(), sizeof *ref);
+    channel_extras *extras = leat_channel_extras(channel);
+    if (extras && extras->ref)
+        return leat_ref_retain(extras->ref);
+    leat_ref *ref = extras ? leat_alloc_take_zeroed(leat_unpooled(), sizeof *ref) : NULL;
     if (!ref)
         return NULL;
     *ref = (leat_ref){.refs = 1, .channel = channel, .alloc = leat_unpooled()};
@@ -28,7 +29,7 @@ leat_ref *leat_ref_new(leat_channel *channel) {
     if (channel_has(channel, CHANNEL_ENDED))
         ref->channel = NULL;
     else
-        channel->ref = leat_ref_retain(ref);
+        extras->ref = leat_ref_retain(ref);
     return ref;
 }
 
@@ -45,10 +46,10 @@ void leat_ref_release(leat_ref *ref) {
 }
 
 void leat_channel_detach_ref(leat_channel *channel) {
-    leat_ref *ref = channel->ref;
+    leat_ref *ref = channel->extras ? channel->extras->ref : NULL;
     if (!ref)
         return;
-    channel->ref = NULL;
+    channel->extras->ref = NULL;
     ref->channel = NULL;
     leat_ref_release(ref);
 }

@@ -2,17 +2,17 @@
 #include "core/channel_internal.h"
 
 /* The place of the next live handler towards the application; a removed one stands just before its follower. */
-static const channel_place *place_after(const leat_ctx *ctx) {
+static leat_ctx *const *place_after(const leat_ctx *ctx) {
     return &ctx->channel->places[ctx->position + ((ctx->flags & CTX_REMOVED) ? 0 : 1)];
 }
 
 /* Runs an inbound entry at the next handler that has it and was added; the tail has every one. */
 #define FIRE(ctx, entry, ...)                                                                                          \
     do {                                                                                                               \
-        const channel_place *place = place_after(ctx);                                                                 \
-        while (!place->ctx->handler->entry || !(place->ctx->flags & CTX_ENTERED))                                      \
+        leat_ctx *const *place = place_after(ctx);                                                                     \
+        while (!(*place)->handler->entry || !((*place)->flags & CTX_ENTERED))                                          \
             place++;                                                                                                   \
-        leat_ctx *next = place->ctx;                                                                                   \
+        leat_ctx *next = *place;                                                                                       \
         leat_loop *loop = next->channel->loop;                                                                         \
         const char *before = leat_loop_act(loop, next->handler->name);                                                 \
         next->handler->entry(__VA_ARGS__);                                                                             \
@@ -22,10 +22,10 @@ static const channel_place *place_after(const leat_ctx *ctx) {
 /* The same towards the transport; the head has every outbound entry. */
 #define PASS_OUT(ctx, entry)                                                                                           \
     do {                                                                                                               \
-        const channel_place *place = &(ctx)->channel->places[(ctx)->position] - 1;                                     \
-        while (!place->ctx->handler->entry || !(place->ctx->flags & CTX_ENTERED))                                      \
+        leat_ctx *const *place = &(ctx)->channel->places[(ctx)->position] - 1;                                         \
+        while (!(*place)->handler->entry || !((*place)->flags & CTX_ENTERED))                                          \
             place--;                                                                                                   \
-        leat_ctx *next = place->ctx;                                                                                   \
+        leat_ctx *next = *place;                                                                                       \
         leat_loop *loop = next->channel->loop;                                                                         \
         const char *before = leat_loop_act(loop, next->handler->name);                                                 \
         next->handler->entry(next);                                                                                    \
@@ -99,17 +99,14 @@ static leat_msg hand_over(const leat_loop *loop, leat_msg msg) {
     return leat_msg_of_bytebuf(fresh);
 }
 
-static leat_handler_counts *counts_of(const leat_ctx *ctx) {
-    return (ctx->flags & CTX_REMOVED) ? NULL : ctx->channel->places[ctx->position].counts;
-}
-
 /* In debug builds and with a ledger, every hop checks the contract, says who acts and marks the buffer as having come
  * by. */
 static void checked_read(leat_ctx *ctx, leat_msg msg) {
     leat_loop *loop = ctx->channel->loop;
     const char *before = leat_loop_act(loop, ctx->handler->name);
-    if (counts_of(ctx))
-        counts_of(ctx)->reads++;
+    leat_handler_counts *counts = leat_ctx_counts(ctx);
+    if (counts)
+        counts->reads++;
     if (check_contract(ctx, msg, ctx->handler->reads, "was given what it does not read: a "))
         ctx->handler->read(ctx, hand_over(loop, msg));
     else
@@ -120,8 +117,9 @@ static void checked_read(leat_ctx *ctx, leat_msg msg) {
 static void checked_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
     leat_loop *loop = ctx->channel->loop;
     const char *before = leat_loop_act(loop, ctx->handler->name);
-    if (counts_of(ctx))
-        counts_of(ctx)->writes++;
+    leat_handler_counts *counts = leat_ctx_counts(ctx);
+    if (counts)
+        counts->writes++;
     if (check_contract(ctx, msg, ctx->handler->takes, "was given what it does not take: a "))
         ctx->handler->write(ctx, hand_over(loop, msg), done);
     else
@@ -131,7 +129,7 @@ static void checked_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
 
 static bool checks_hops(const leat_channel *channel) {
 #ifdef NDEBUG
-    return channel->loop->tracker || channel->options.count_handlers;
+    return channel->loop->tracker || options_of(channel)->count_handlers;
 #else
     (void)channel;
     return true;
@@ -181,7 +179,7 @@ void leat_ctx_hold(leat_ctx *ctx, uint64_t bytes) {
     uint32_t held = add_saturating(ctx->held, bytes);
     channel->held += held - ctx->held;
     ctx->held = held;
-    if (channel_has(channel, CHANNEL_PAUSED) || channel->held <= channel->options.read_high)
+    if (channel_has(channel, CHANNEL_PAUSED) || channel->held <= options_of(channel)->read_high)
         return;
     channel->flags |= CHANNEL_PAUSED;
     leat_channel_mark(channel, WORK_INTEREST);
@@ -193,7 +191,7 @@ void leat_ctx_unhold(leat_ctx *ctx, uint64_t bytes) {
     uint32_t less = bytes > ctx->held ? ctx->held : (uint32_t)bytes;
     ctx->held -= less;
     channel->held -= less;
-    if (!channel_has(channel, CHANNEL_PAUSED) || channel->held >= channel->options.read_low)
+    if (!channel_has(channel, CHANNEL_PAUSED) || channel->held >= options_of(channel)->read_low)
         return;
     channel->flags &= ~(uint32_t)CHANNEL_PAUSED;
     leat_channel_mark(channel, WORK_INTEREST);
@@ -248,7 +246,6 @@ void leat_ctx_pin(leat_ctx *ctx, leat_done *done) {
         return;
     done->home = ctx;
     ctx->pins++;
-    ctx->channel->pins++;
 }
 
 void leat_ctx_write_copy(leat_ctx *ctx, const void *bytes, size_t length, leat_done *done) {
@@ -256,7 +253,7 @@ void leat_ctx_write_copy(leat_ctx *ctx, const void *bytes, size_t length, leat_d
         leat_ctx_pin(ctx, done);
     leat_channel *channel = ctx->channel;
     leat_ctx *next = ctx->next_write;
-    if (next == channel->head) {
+    if (next == head_of(channel)) {
         leat_outbound_add_copy(channel, bytes, length, done);
         return;
     }

@@ -41,11 +41,11 @@ static size_t report_held(leat_embedded *embedded) {
     size_t found = 0;
     const leat_channel *channel = embedded->channel;
     for (uint32_t i = 0; i < channel->live; i++) {
-        const leat_ctx *ctx = channel->places[i].ctx;
+        const leat_ctx *ctx = channel->places[i];
         if (ctx->held > 0)
-            report(embedded, "%s still holds %u inbound bytes\n", channel->places[i].name, ctx->held);
+            report(embedded, "%s still holds %u inbound bytes\n", leat_ctx_name(ctx), ctx->held);
         if (ctx->held_out > 0)
-            report(embedded, "%s still holds %u outbound bytes\n", channel->places[i].name, ctx->held_out);
+            report(embedded, "%s still holds %u outbound bytes\n", leat_ctx_name(ctx), ctx->held_out);
         found += (size_t)(ctx->held > 0) + (size_t)(ctx->held_out > 0);
     }
     return found;

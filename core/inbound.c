@@ -8,7 +8,7 @@ void leat_channel_connected(leat_channel *channel) {
     channel->flags |= CHANNEL_ACTIVE;
     channel->last_read = channel->last_written = channel->loop->now;
     leat_channel_mark(channel, WORK_WRITE | WORK_INTEREST);
-    leat_ctx_fire_active(channel->head);
+    leat_ctx_fire_active(head_of(channel));
 }
 
 void leat_channel_received(leat_channel *channel, leat_bytebuf *buf) {
@@ -23,12 +23,12 @@ void leat_channel_received(leat_channel *channel, leat_bytebuf *buf) {
         channel->demand--;
         leat_channel_mark(channel, WORK_INTEREST);
     }
-    leat_ctx_fire_read(channel->head, leat_msg_of_bytebuf(buf));
+    leat_ctx_fire_read(head_of(channel), leat_msg_of_bytebuf(buf));
 }
 
 void leat_channel_received_all(leat_channel *channel) {
     if (!channel_has(channel, CHANNEL_CLOSING | CHANNEL_ABORTED | CHANNEL_ENDED))
-        leat_ctx_fire_read_done(channel->head);
+        leat_ctx_fire_read_done(head_of(channel));
 }
 
 void leat_channel_received_eof(leat_channel *channel) {
@@ -37,7 +37,7 @@ void leat_channel_received_eof(leat_channel *channel) {
     channel->flags |= CHANNEL_EOF;
     leat_channel_mark(channel, WORK_CLOSE | WORK_INTEREST);
     if (!channel_has(channel, CHANNEL_CLOSING | CHANNEL_ABORTED))
-        leat_ctx_fire_eof(channel->head);
+        leat_ctx_fire_eof(head_of(channel));
 }
 
 void leat_channel_can_write(leat_channel *channel) {
@@ -55,7 +55,7 @@ void leat_channel_broke(leat_channel *channel, int code) {
         channel->error = code;
     leat_channel_mark(channel, WORK_CLOSE);
     if (!channel_has(channel, CHANNEL_CLOSING | CHANNEL_ABORTED))
-        leat_ctx_fail(channel->head, code);
+        leat_ctx_fail(head_of(channel), code);
 }
 
 bool leat_channel_wants_read(const leat_channel *channel) {

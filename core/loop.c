@@ -164,6 +164,7 @@ void leat_loop_clean_up(leat_loop *loop) {
     end_channels(loop);
     leat_timers_clean_up(loop);
     leat_receive_clean_up(loop);
+    leat_channel_forget_settings(loop);
     leat_alloc_give(loop->internal_alloc, loop->spans, MOST_SPANS * sizeof(leat_span));
     leat_pool_release(loop->pool);
 }

@@ -85,13 +85,13 @@ static size_t size_of_all(const leat_stage *stages, size_t count) {
     return size;
 }
 
-/* Lays out a channel's block: the channel, head, tail, then each context with its state behind it. */
+/* Lays out a channel's block: the channel and its ends, each context with its state behind it, the list of places. */
 static void lay_out(leat_pipeline *pipeline, const leat_stage *stages) {
     size_t count = pipeline->count;
     uint8_t *config = (uint8_t *)pipeline + pipeline->size;
     for (size_t i = 0; i < count; i++)
         config -= config_room(&stages[i]);
-    size_t offset = align_to_line(sizeof(leat_channel) + (count + 2) * sizeof(channel_place)) + 2 * sizeof(leat_ctx);
+    size_t offset = sizeof(channel_with_ends);
     for (size_t i = 0; i < count; i++) {
         pipeline_stage *stage = &pipeline->stages[i];
         stage->handler = stages[i].handler;
@@ -100,9 +100,10 @@ static void lay_out(leat_pipeline *pipeline, const leat_stage *stages) {
             stage->config = memcpy(config, stages[i].config, stage->handler->config_size);
         config += config_room(&stages[i]);
         stage->offset = offset;
-        offset += align_to_line(sizeof(leat_ctx) + stage->handler->state_size);
+        offset += align_ctx(sizeof(leat_ctx) + stage->handler->state_size);
     }
-    pipeline->block_size = offset + CACHE_LINE;
+    pipeline->places = offset;
+    pipeline->block_size = offset + (count + 2) * sizeof(leat_ctx *);
 }
 
 leat_pipeline *leat_pipeline_new(leat_alloc *alloc, const leat_stage *stages, leat_problem *problem) {

@@ -3,17 +3,11 @@
 
 #include <string.h>
 
-/* A handler that was added later stands in a block of its own, behind this. */
-typedef struct own_block {
-    void *block;
-    size_t size;
-} own_block;
-
 static void resolve_reads(leat_channel *channel) {
-    leat_ctx *next = channel->tail;
+    leat_ctx *next = tail_of(channel);
     leat_ctx *innermost = NULL;
     for (uint32_t i = channel->live - 1; i-- > 0;) {
-        leat_ctx *ctx = channel->places[i].ctx;
+        leat_ctx *ctx = channel->places[i];
         ctx->next_read = next;
         ctx->flags &= (uint16_t)~CTX_INNERMOST;
         if (!(ctx->flags & CTX_ENTERED))
@@ -29,9 +23,9 @@ static void resolve_reads(leat_channel *channel) {
 }
 
 static void resolve_writes(leat_channel *channel) {
-    leat_ctx *next = channel->head;
+    leat_ctx *next = head_of(channel);
     for (uint32_t i = 1; i < channel->live; i++) {
-        leat_ctx *ctx = channel->places[i].ctx;
+        leat_ctx *ctx = channel->places[i];
         ctx->next_write = next;
         if (ctx->handler->write && (ctx->flags & CTX_ENTERED))
             next = ctx;
@@ -41,21 +35,21 @@ static void resolve_writes(leat_channel *channel) {
 /* A removed handler may still pass on: from the gap where it stood. */
 static void resolve_removed(leat_channel *channel) {
     for (uint32_t i = 0; i < channel->removed; i++) {
-        leat_ctx *ctx = channel->places[channel->live + i].ctx;
-        const channel_place *up = &channel->places[ctx->position];
-        while (!up->ctx->handler->read || !(up->ctx->flags & CTX_ENTERED))
+        leat_ctx *ctx = channel->places[channel->live + i];
+        leat_ctx *const *up = &channel->places[ctx->position];
+        while (!(*up)->handler->read || !((*up)->flags & CTX_ENTERED))
             up++;
-        const channel_place *down = &channel->places[ctx->position - 1];
-        while (!down->ctx->handler->write || !(down->ctx->flags & CTX_ENTERED))
+        leat_ctx *const *down = &channel->places[ctx->position - 1];
+        while (!(*down)->handler->write || !((*down)->flags & CTX_ENTERED))
             down--;
-        ctx->next_read = up->ctx;
-        ctx->next_write = down->ctx;
+        ctx->next_read = *up;
+        ctx->next_write = *down;
     }
 }
 
 void leat_channel_resolve(leat_channel *channel) {
     for (uint32_t i = 0; i < channel->live; i++)
-        channel->places[i].ctx->position = (uint16_t)i;
+        channel->places[i]->position = (uint16_t)i;
     resolve_reads(channel);
     resolve_writes(channel);
     resolve_removed(channel);
@@ -64,47 +58,46 @@ void leat_channel_resolve(leat_channel *channel) {
 /* Moves the gaps of removed handlers when a place at `at` opened (+1) or closed (-1). */
 static void shift_removed(leat_channel *channel, uint32_t at, int by) {
     for (uint32_t i = 0; i < channel->removed; i++) {
-        leat_ctx *ctx = channel->places[channel->live + i].ctx;
+        leat_ctx *ctx = channel->places[channel->live + i];
         if (ctx->position > at)
             ctx->position = (uint16_t)(ctx->position + by);
     }
 }
 
 static int make_room(leat_channel *channel) {
-    uint32_t used = channel->live + channel->removed;
+    uint32_t used = (uint32_t)channel->live + channel->removed;
     if (used < channel->room)
         return LEAT_OK;
-    if (channel->live > MAX_STAGES)
+    if (used > 2 * MAX_STAGES)
         return LEAT_ELIMIT;
-    uint32_t room = channel->room * 2 + 4;
-    channel_place *places = leat_alloc_take(channel->loop->internal_alloc, room * sizeof *places, NULL);
+    uint32_t room = channel->room * 2u + 4;
+    leat_ctx **places = leat_alloc_take(channel->loop->internal_alloc, room * sizeof *places, NULL);
     if (!places)
         return LEAT_ENOMEM;
     memcpy(places, channel->places, used * sizeof *places);
-    if (channel->own_places)
+    if (channel_has(channel, CHANNEL_PLACED))
         leat_alloc_give(channel->loop->internal_alloc, channel->places, channel->room * sizeof *places);
     channel->places = places;
-    channel->room = room;
-    channel->own_places = true;
+    channel->room = (uint16_t)room;
+    channel->flags |= CHANNEL_PLACED;
     return LEAT_OK;
 }
 
-static void open_place(leat_channel *channel, uint32_t at, leat_ctx *ctx, const char *name) {
-    channel_place *places = channel->places;
+static void open_place(leat_channel *channel, uint32_t at, leat_ctx *ctx) {
+    leat_ctx **places = channel->places;
     shift_removed(channel, at, 1);
-    memmove(&places[at + 1], &places[at], (channel->live + channel->removed - at) * sizeof *places);
-    places[at] = (channel_place){ctx, name, leat_channel_new_counts(channel)};
+    memmove(&places[at + 1], &places[at], ((uint32_t)channel->live + channel->removed - at) * sizeof *places);
+    places[at] = ctx;
     channel->live++;
     leat_channel_resolve(channel);
 }
 
 /* Takes the place away; the context goes behind the live ones until its state may be freed. */
 static void close_place(leat_channel *channel, leat_ctx *ctx) {
-    channel_place *places = channel->places;
-    uint32_t at = ctx->position, last = channel->live + channel->removed - 1;
-    channel_place gone = places[at];
+    leat_ctx **places = channel->places;
+    uint32_t at = ctx->position, last = (uint32_t)channel->live + channel->removed - 1;
     memmove(&places[at], &places[at + 1], (last - at) * sizeof *places);
-    places[last] = gone;
+    places[last] = ctx;
     channel->live--;
     shift_removed(channel, at, -1);
     channel->removed++;
@@ -124,7 +117,7 @@ static void settle(leat_ctx *ctx) {
 void leat_ctx_remove(leat_ctx *ctx) {
     leat_channel *channel = ctx->channel;
     leat_assert_thread(channel->loop);
-    if ((ctx->flags & CTX_REMOVED) || ctx == channel->head || ctx == channel->tail)
+    if ((ctx->flags & CTX_REMOVED) || ctx == head_of(channel) || ctx == tail_of(channel))
         return;
     close_place(channel, ctx);
     const char *before = leat_loop_act(channel->loop, ctx->handler->name);
@@ -136,7 +129,7 @@ void leat_ctx_remove(leat_ctx *ctx) {
 
 void leat_channel_remove_all(leat_channel *channel) {
     while (channel->live > 2)
-        leat_ctx_remove(channel->places[channel->live - 2].ctx);
+        leat_ctx_remove(channel->places[channel->live - 2]);
 }
 
 static void free_own_block(leat_ctx *ctx) {
@@ -147,31 +140,31 @@ static void free_own_block(leat_ctx *ctx) {
 }
 
 void leat_channel_reap(leat_channel *channel) {
-    uint32_t kept = 0;
-    channel_place *removed = &channel->places[channel->live];
+    uint16_t kept = 0;
+    leat_ctx **removed = &channel->places[channel->live];
     for (uint32_t i = 0; i < channel->removed; i++) {
-        if (removed[i].ctx->pins > 0 || (removed[i].ctx->flags & CTX_FAILED)) {
+        if (removed[i]->pins > 0 || (removed[i]->flags & CTX_FAILED)) {
             removed[kept++] = removed[i];
         } else {
-            settle(removed[i].ctx);
-            leat_alloc_give(channel->loop->internal_alloc, removed[i].counts, sizeof(leat_handler_counts));
-            free_own_block(removed[i].ctx);
+            settle(removed[i]);
+            free_own_block(removed[i]);
         }
     }
     channel->removed = kept;
 }
 
-/* One block: the padding up to a cache line, own_block, context, state, copy of the config. */
+/* One block: own_block, context, state, copy of the config. */
 static leat_ctx *new_own_ctx(leat_channel *channel, const leat_stage *stage, const void **config) {
     const leat_handler *handler = stage->handler;
-    size_t body = align_to_line(sizeof(leat_ctx) + handler->state_size);
-    size_t size = CACHE_LINE * 2 + body + (stage->config ? handler->config_size : 0);
+    size_t body = align_ctx(sizeof(leat_ctx) + handler->state_size), front = align_ctx(sizeof(own_block));
+    size_t size = front + body + (stage->config ? handler->config_size : 0);
     uint8_t *block = leat_alloc_take_zeroed(channel->loop->internal_alloc, size);
     if (!block)
         return NULL;
-    uint8_t *place = block + align_to_line((uintptr_t)block + sizeof(own_block)) - (uintptr_t)block;
+    uint8_t *place = block + front;
     leat_ctx *ctx = (leat_ctx *)(void *)place;
-    ((own_block *)(void *)ctx)[-1] = (own_block){block, size};
+    const char *name = stage->name ? stage->name : handler->name;
+    ((own_block *)(void *)ctx)[-1] = (own_block){.block = block, .size = size, .name = name};
     leat_ctx_init(ctx, channel, handler);
     ctx->flags = CTX_OWN_BLOCK;
     *config = stage->config ? memcpy(place + body, stage->config, handler->config_size) : NULL;
@@ -187,8 +180,8 @@ static bool fits(const leat_type *const *flow, const leat_type *const *accepted)
 
 /* The contracts of a new handler and its nearest neighbours that state one. */
 static bool fits_at(const leat_channel *channel, uint32_t at, const leat_handler *handler) {
-    for (uint32_t i = at; i < channel->live - 1; i++) {
-        const leat_handler *next = channel->places[i].ctx->handler;
+    for (uint32_t i = at; i + 1 < channel->live; i++) {
+        const leat_handler *next = channel->places[i]->handler;
         if (next->read && !fits(handler->fires, next->reads))
             return false;
         if (next->writes && handler->write && !fits(next->writes, handler->takes))
@@ -197,7 +190,7 @@ static bool fits_at(const leat_channel *channel, uint32_t at, const leat_handler
             break;
     }
     for (uint32_t i = at; i-- > 1;) {
-        const leat_handler *previous = channel->places[i].ctx->handler;
+        const leat_handler *previous = channel->places[i]->handler;
         if (previous->fires && handler->read && !fits(previous->fires, handler->reads))
             return false;
         if (previous->write && !fits(handler->writes, previous->takes))
@@ -222,7 +215,7 @@ static int add_at(leat_channel *channel, uint32_t at, const leat_stage *stage, l
     leat_ctx *ctx = new_own_ctx(channel, stage, &config);
     if (!ctx)
         return LEAT_ENOMEM;
-    open_place(channel, at, ctx, stage->name ? stage->name : stage->handler->name);
+    open_place(channel, at, ctx);
     code = leat_ctx_enter(ctx, config);
     if (code != LEAT_OK)
         leat_ctx_remove(ctx);
@@ -233,7 +226,7 @@ static int add_at(leat_channel *channel, uint32_t at, const leat_stage *stage, l
 
 int leat_channel_add_after(leat_channel *channel, leat_ctx *after, const leat_stage *stage, leat_ctx **added) {
     leat_assert_thread(channel->loop);
-    if (after && (after->channel != channel || (after->flags & CTX_REMOVED) || after == channel->tail))
+    if (after && (after->channel != channel || (after->flags & CTX_REMOVED) || after == tail_of(channel)))
         return LEAT_EINVAL;
     return add_at(channel, after ? after->position + 1u : 1u, stage, added);
 }

@@ -37,7 +37,8 @@ struct leat_transport {
 /**
  * Makes a channel on `loop` of a pipeline (retained) and a transport: one block for channel, contexts and states; every
  * `added` runs. The loop owns the channel until it is closed; the caller gets no reference. `options` may be NULL. On
- * failure (LEAT_ENOMEM, the code of an `added`) `*channel` is NULL and the transport is still the caller's.
+ * failure (LEAT_EINVAL: a low watermark above its high one; LEAT_ENOMEM; the code of an `added`) `*channel` is NULL and
+ * the transport is still the caller's.
  */
 LEAT_API int leat_channel_new(leat_loop *loop, leat_pipeline *pipeline, leat_transport *transport,
                               const leat_channel_options *options, leat_channel **channel);
@@ -115,6 +116,7 @@ struct leat_loop {
     leat_span *spans;
     leat_loop_stats stats;
     const void *thread;
+    struct channel_settings *settings; /* of the channel made last */
 };
 
 /** Initialises the core of a loop; `alloc` NULL = a pool of its own, which outlives it as long as blocks are lent. 0 or

@@ -9,7 +9,7 @@
 enum { MOST_ROUNDS = 16 };
 
 void leat_channel_mark(leat_channel *channel, uint32_t work) {
-    channel->work |= work;
+    channel->work |= (uint8_t)work;
     if (channel_has(channel, CHANNEL_QUEUED | CHANNEL_IN_TURN))
         return;
     leat_loop *loop = channel->loop;
@@ -24,7 +24,7 @@ void leat_channel_mark(leat_channel *channel, uint32_t work) {
 
 static bool take(leat_channel *channel, uint32_t work) {
     bool due = (channel->work & work) != 0;
-    channel->work &= ~work;
+    channel->work &= (uint8_t)~work;
     return due;
 }
 
@@ -42,8 +42,8 @@ static void wake_one(leat_ctx *ctx) {
 
 static leat_ctx *next_to_wake(const leat_channel *channel) {
     for (uint32_t i = 0; i < channel->live + channel->removed; i++)
-        if (channel->places[i].ctx->flags & (CTX_WAKE | CTX_FAILED))
-            return channel->places[i].ctx;
+        if (channel->places[i]->flags & (CTX_WAKE | CTX_FAILED))
+            return channel->places[i];
     return NULL;
 }
 
@@ -62,7 +62,7 @@ static void run_wakes(leat_channel *channel) {
 
 static void flush(leat_channel *channel) {
     if (!channel_has(channel, CHANNEL_ENDED))
-        leat_ctx_flush(channel->tail);
+        leat_ctx_flush(tail_of(channel));
 }
 
 static void run_rounds(leat_channel *channel) {
@@ -84,7 +84,7 @@ static void report_writable(leat_channel *channel) {
     if (unwritable == channel_has(channel, CHANNEL_REPORTED) || channel_has(channel, CHANNEL_ENDED))
         return;
     channel->flags ^= CHANNEL_REPORTED;
-    leat_ctx_fire_writable(channel->head);
+    leat_ctx_fire_writable(head_of(channel));
 }
 
 static void half_close(leat_channel *channel) {
@@ -97,12 +97,12 @@ static void half_close(leat_channel *channel) {
 static void go_on_closing(leat_channel *channel) {
     if (channel_has(channel, CHANNEL_ENDED))
         return;
-    bool reported = !(channel->head->flags & CTX_FAILED);
+    bool reported = !(head_of(channel)->flags & CTX_FAILED);
     if (channel_has(channel, CHANNEL_ABORTED) || (channel_has(channel, CHANNEL_BROKEN) && reported)) {
         leat_channel_end(channel);
         return;
     }
-    if (!channel_has(channel, CHANNEL_CLOSING) || (channel->ring_count > 0 && channel_has(channel, CHANNEL_ACTIVE)))
+    if (!channel_has(channel, CHANNEL_CLOSING) || (queue_length(channel) > 0 && channel_has(channel, CHANNEL_ACTIVE)))
         return;
     if (!channel_has(channel, CHANNEL_ACTIVE)) {
         leat_channel_end(channel);
@@ -121,7 +121,7 @@ static void update_interest(leat_channel *channel) {
         wanted |= LEAT_INTEREST_WRITE;
     if (wanted == channel->interest)
         return;
-    channel->interest = wanted;
+    channel->interest = (uint8_t)wanted;
     int code = channel->transport->ops->interest(channel->transport, wanted);
     if (code < 0)
         leat_channel_broke(channel, code);

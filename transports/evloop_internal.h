@@ -7,11 +7,9 @@
 #include <ev.h>
 
 struct leat_watch {
-    ev_io io;
-    struct ev_loop *ev;
+    ev_io io; /* its `data` is the context */
     leat_loop *loop;
     void (*fn)(void *context, unsigned ready);
-    void *context;
 };
 
 /** Initialises an embedded watch, for nothing yet; `loop` is a libev loop. leat_watch_interest(0) is its clean-up. */

@@ -10,8 +10,18 @@ enum {
     MAX_SPANS = 1024    /* IOV_MAX of Linux */
 };
 
+/** Few connections ever meet a system without memory: the timer for it is a block of its own. */
+struct leat_tcp_pause {
+    leat_timer timer;
+    leat_tcp_connection *connection;
+};
+
 static leat_loop *loop_of(const leat_tcp_connection *self) {
     return self->watch.loop;
+}
+
+static bool is_paused(const leat_tcp_connection *self) {
+    return self->pause && leat_timer_is_running(&self->pause->timer);
 }
 
 /** Watches for what the channel waits for, as far as it makes sense now. */
@@ -19,7 +29,7 @@ static void apply_interest(leat_tcp_connection *self) {
     unsigned bits = self->interest;
     if (self->ended)
         bits &= ~(unsigned)LEAT_INTEREST_READ;
-    if (leat_timer_is_running(&self->pause))
+    if (is_paused(self))
         bits &= ~(unsigned)LEAT_INTEREST_WRITE;
     leat_watch_interest(&self->watch, bits);
 }
@@ -37,21 +47,38 @@ static int interest(leat_transport *transport, unsigned bits) {
 
 /* Writing. */
 
+static void pause_over(leat_timer *timer) {
+    leat_tcp_connection *self = ((leat_tcp_pause *)(void *)timer)->connection;
+    apply_interest(self);
+    leat_channel_can_write(self->transport.channel);
+}
+
+static bool start_pause(leat_tcp_connection *self) {
+    if (!self->pause) {
+        self->pause = leat_alloc_take(leat_loop_alloc(loop_of(self)), sizeof *self->pause, NULL);
+        if (!self->pause)
+            return false;
+        *self->pause = (leat_tcp_pause){.timer.fn = pause_over, .connection = self};
+    }
+    uint64_t pause = (uint64_t)FIRST_PAUSE_MS << self->shortages;
+    return leat_timer_start(loop_of(self), &self->pause->timer, pause) == 0;
+}
+
+static void free_pause(leat_tcp_connection *self) {
+    if (!self->pause)
+        return;
+    leat_timer_stop(loop_of(self), &self->pause->timer);
+    leat_alloc_give(leat_loop_alloc(loop_of(self)), self->pause, sizeof *self->pause);
+}
+
 /** The system has no memory for the bytes: tries again after a pause, which doubles each time. */
 static int64_t try_later(leat_tcp_connection *self, int64_t failed) {
-    uint64_t pause = (uint64_t)FIRST_PAUSE_MS << self->shortages;
-    if (leat_timer_start(loop_of(self), &self->pause, pause) != 0)
+    if (!start_pause(self))
         return leat_syscalls_code(failed);
     if (self->shortages < MOST_DOUBLINGS)
         self->shortages++;
     apply_interest(self);
     return LEAT_EAGAIN;
-}
-
-static void pause_over(leat_timer *timer) {
-    leat_tcp_connection *self = (leat_tcp_connection *)(void *)((char *)timer - offsetof(leat_tcp_connection, pause));
-    apply_interest(self);
-    leat_channel_can_write(self->transport.channel);
 }
 
 /** The peer takes no more; what it sent before is read first, if anybody reads. */
@@ -72,7 +99,7 @@ static int64_t send_once(leat_tcp_connection *self, const leat_span *spans, size
 
 static int64_t write_spans(leat_transport *transport, const leat_span *spans, size_t count) {
     leat_tcp_connection *self = (leat_tcp_connection *)transport;
-    if (self->write_failure || leat_timer_is_running(&self->pause))
+    if (self->write_failure || is_paused(self))
         return LEAT_EAGAIN;
     int64_t sent = send_once(self, spans, count);
     if (sent > 0) {
@@ -174,7 +201,6 @@ leat_tcp_connection *leat_tcp_connection_new(leat_loop *loop, const leat_syscall
     self->calls = calls;
     self->descriptor = descriptor;
     self->peer = *peer;
-    self->pause.fn = pause_over;
     leat_watch_init(&self->watch, loop, descriptor, ready, self);
     return self;
 }
@@ -190,7 +216,7 @@ static void close_socket(leat_tcp_connection *self, bool reset) {
 void leat_tcp_connection_free(leat_tcp_connection *self, bool reset) {
     leat_alloc *alloc = leat_loop_alloc(loop_of(self));
     leat_watch_interest(&self->watch, 0);
-    leat_timer_stop(loop_of(self), &self->pause);
+    free_pause(self);
     leat_tcp_attempt_free(self->attempt);
     if (self->descriptor >= 0)
         close_socket(self, reset);

@@ -7,6 +7,7 @@
 #include "transports/tcp.h"
 
 typedef struct leat_tcp_attempt leat_tcp_attempt;
+typedef struct leat_tcp_pause leat_tcp_pause;
 
 /** The transport of a channel: a socket, connected or (with an `attempt`) connecting. */
 typedef struct leat_tcp_connection {
@@ -15,7 +16,7 @@ typedef struct leat_tcp_connection {
     const leat_syscalls *calls;
     leat_tcp_listener *listener; /**< where it was accepted; NULL = it was connected */
     leat_tcp_attempt *attempt;   /**< while connecting */
-    leat_timer pause;            /**< until the system has memory again */
+    leat_tcp_pause *pause;       /**< until the system has memory again; made when it first has none */
     leat_address peer;
     int descriptor;
     int write_failure; /**< fatal for writes; told once all that the peer sent is read */

@@ -21,31 +21,30 @@ static int events_of(unsigned bits) {
 
 static void ready(struct ev_loop *ev, ev_io *io, int events) {
     (void)ev;
-    leat_watch *watch = io->data;
+    leat_watch *watch = (leat_watch *)io;
     leat_loop *loop = watch->loop;
     leat_loop_enter(loop);
-    watch->fn(watch->context, bits_of(events));
+    watch->fn(io->data, bits_of(events));
     leat_loop_leave(loop);
 }
 
 void leat_watch_init(leat_watch *watch, leat_loop *loop, int descriptor, void (*fn)(void *context, unsigned ready),
                      void *context) {
     ev_io_init(&watch->io, ready, descriptor, 0);
-    watch->io.data = watch;
-    watch->ev = leat_evloop_native(loop);
+    watch->io.data = context;
     watch->loop = loop;
     watch->fn = fn;
-    watch->context = context;
 }
 
 void leat_watch_interest(leat_watch *watch, unsigned bits) {
     int events = events_of(bits);
     if ((watch->io.events & (EV_READ | EV_WRITE)) == events)
         return;
-    ev_io_stop(watch->ev, &watch->io);
+    struct ev_loop *ev = leat_evloop_native(watch->loop);
+    ev_io_stop(ev, &watch->io);
     ev_io_modify(&watch->io, events);
     if (events)
-        ev_io_start(watch->ev, &watch->io);
+        ev_io_start(ev, &watch->io);
 }
 
 leat_watch *leat_evloop_watch(leat_loop *loop, int descriptor, void (*fn)(void *context, unsigned ready),
