@@ -6,7 +6,7 @@ struct leat_group {
     leat_alloc *alloc;
     leat_channel **members;
     size_t count, room;
-    unsigned walks; /* broadcasts under way: who leaves meanwhile leaves a hole, so that nobody is missed or met twice */
+    unsigned walks; /* broadcasts under way: who leaves meanwhile leaves a hole, so nobody is missed or met twice */
     size_t holes;
 };
 
