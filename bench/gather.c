@@ -1,6 +1,7 @@
 /** What a push batch of shared events costs: built, its spans walked, released. */
 #include "core/gather.h"
 #include "bench/suites.h"
+#include "core/pool.h"
 
 #include <string.h>
 
@@ -26,6 +27,8 @@ typedef struct part {
 
 /* What every arm works on. */
 typedef struct batch_state {
+    leat_alloc *below;
+    leat_pool *pool; /* as a loop has one */
     leat_alloc *alloc;
     batch_work work;
     part events[MOST_EVENTS];
@@ -80,17 +83,21 @@ static void tear_down(void *argument) {
         leat_bytebuf_release(state->buffers[i]);
     }
     leat_alloc_give(state->alloc, state->block, state->block_size);
-    leat_alloc_give(state->alloc, state, sizeof *state);
+    leat_pool_release(state->pool);
+    leat_alloc_give(state->below, state, sizeof *state);
 }
 
-static void *set_up(const void *work, leat_alloc *alloc) {
-    batch_state *state = leat_alloc_take_zeroed(alloc, sizeof *state);
+static void *set_up(const void *work, leat_alloc *below) {
+    batch_state *state = leat_alloc_take_zeroed(below, sizeof *state);
     if (!state)
         return NULL;
-    state->alloc = alloc;
+    state->below = below;
+    state->pool = leat_pool_new(below, NULL);
+    bench_need(state->pool);
+    state->alloc = leat_pool_alloc(state->pool);
     state->work = *(const batch_work *)work;
     state->block_size = whole_length(&state->work);
-    state->block = leat_alloc_take(alloc, state->block_size, NULL);
+    state->block = leat_alloc_take(state->alloc, state->block_size, NULL);
     if (!state->block || !make_events(state)) {
         tear_down(state);
         return NULL;

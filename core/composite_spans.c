@@ -43,23 +43,14 @@ size_t leat_composite_span_count(const leat_bytebuf *buf) {
     return count;
 }
 
-/* Fills spans with whole components from position `*at` on, and moves it; returns the next span. Two at a time as long
-   as none is empty, which is the rule. */
+/* Fills spans with whole components from position `*at` on, and moves it; returns the next span. What an empty one
+   leaves is overwritten by the next, without a branch. */
 static leat_span *fill_run(const leat_component *component, const leat_component *stop, uint64_t *at, leat_span *span) {
     uint64_t position = *at;
-    for (; stop - component >= 2; component += 2) {
-        uint64_t first = component[0].end, second = component[1].end;
-        if (first == position || second == first)
-            break;
-        *span++ = (leat_span){component[0].bytes, (size_t)(first - position)};
-        *span++ = (leat_span){component[1].bytes, (size_t)(second - first)};
-        position = second;
-    }
     for (; component < stop; component++) {
         uint64_t end = component->end;
-        if (end == position)
-            continue;
-        *span++ = (leat_span){component->bytes, (size_t)(end - position)};
+        *span = (leat_span){component->bytes, (size_t)(end - position)};
+        span += end != position;
         position = end;
     }
     *at = position;

@@ -236,6 +236,17 @@ static bool is_copied(const leat_gather *gather, const leat_bytebuf *buf) {
     return leat_bytebuf_readable(buf) < gather->refer_from;
 }
 
+/* The most common beginning: only a static piece, if anything, comes before the first copy. */
+void leat_gather_begin_copies(leat_gather *gather, uint64_t n) {
+    gather->staging = leat_bytebuf_new(gather->alloc, guessed_size(gather, n));
+    if (!gather->staging)
+        return;
+    open_room(gather);
+    if (gather->static_length > 0)
+        copies_on(gather, gather->static_bytes, gather->static_length);
+    gather->static_length = 0;
+}
+
 static void place_copy(leat_gather *gather, const leat_bytebuf *buf) {
     settle_static_before_copy(gather, leat_bytebuf_readable(buf));
     copy_buffer(gather, buf);

@@ -24,4 +24,14 @@ static inline bool leat_gather_joins_copies(const leat_gather *gather, size_t n)
     return gather->mode == LEAT_GATHER_COPY || n <= LEAT_GATHER_SMALL_STATIC;
 }
 
+/* Says whether nothing was added yet, or only a static piece that may be copied. */
+static inline bool leat_gather_may_begin_copies(const leat_gather *gather) {
+    return !gather->staging && !gather->composite && gather->error == 0 &&
+           leat_gather_joins_copies(gather, gather->static_length);
+}
+
+/* Makes staging for what is expected when the first copy has `n` bytes, puts the static piece that waits into it and
+   opens a run of copies. Without memory there is none. */
+void leat_gather_begin_copies(leat_gather *gather, uint64_t n);
+
 #endif

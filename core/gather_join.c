@@ -1,5 +1,6 @@
 /* Adding many buffers at once: the runs of a gather in tight loops. */
 #include "core/gather_internal.h"
+#include "core/wide_internal.h"
 
 /* What stands between each two buffers. */
 typedef struct joint {
@@ -22,7 +23,6 @@ static bool copies(const leat_gather *gather, joint between) {
 static inline leat_bytebuf *const *refer_until(leat_gather *gather, leat_bytebuf *const *next,
                                                leat_bytebuf *const *stop, bool paired, joint between) {
     leat_component *slot = gather->slot;
-    leat_bytebuf *const *first = next;
     uint64_t length = gather->length, from = gather->refer_from;
     for (; next < stop; next++) {
         leat_bytebuf *buf = *next;
@@ -34,9 +34,8 @@ static inline leat_bytebuf *const *refer_until(leat_gather *gather, leat_bytebuf
         if (paired)
             *slot++ = (leat_component){between.bytes, length += between.length, NULL};
         *slot++ = (leat_component){buf->bytes + reader, length += n, buf};
+        leat_bytebuf_retain_quietly(buf);
     }
-    for (leat_bytebuf *const *held = first; held < next; held++)
-        leat_bytebuf_retain_quietly(*held);
     gather->slot = slot;
     gather->length = length;
     return next;
@@ -51,48 +50,114 @@ __attribute__((noinline)) static size_t refer_on(leat_gather *gather, leat_byteb
     return (size_t)(refer_until(gather, bufs, bufs + (n < slots / 2 ? n : slots / 2), true, between) - bufs);
 }
 
-/* A copy of few bytes, mostly, without a call. */
-static uint8_t *copy_joint(uint8_t *to, joint between) {
-    if (between.length >= 8 && between.length <= 16) {
-        memcpy(to, between.bytes, 8);
-        memcpy(to + between.length - 8, between.bytes + between.length - 8, 8);
-    } else if (between.length > 0) {
-        memcpy(to, between.bytes, between.length);
-    }
-    return to + between.length;
+/* Copies `n` bytes, at least `end` and at most twice that, as the first `end` and the last: `end` is a constant. */
+static inline void copy_ends(uint8_t *to, const uint8_t *from, size_t n, size_t end) {
+    size_t last = n - end;
+    for (size_t at = 0; at < end; at += sizeof(leat_wide))
+        *(leat_wide *)(void *)(to + at) = *(const leat_wide *)(const void *)(from + at);
+    for (size_t at = last; at < n; at += sizeof(leat_wide))
+        *(leat_wide *)(void *)(to + at) = *(const leat_wide *)(const void *)(from + at);
 }
 
-/* Copies as many pairs of joint and buffer as there is room for; returns how many. */
-__attribute__((noinline)) static size_t copy_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n,
-                                                joint between) {
-    uint8_t *room = gather->room;
-    size_t taken = 0;
-    for (; taken < n; taken++) {
-        const leat_bytebuf *buf = bufs[taken];
-        uint64_t left = (uint64_t)(gather->room_end - room), length = buf ? leat_bytebuf_readable(buf) : 0;
-        if (length == 0 || length >= gather->refer_from || between.length > left || length > left - between.length ||
-            !leat_gather_is_simple(buf))
-            break;
-        room = copy_joint(room, between);
-        memcpy(room, buf->bytes + buf->reader, (size_t)length);
-        room += length;
-        gather->copied += length;
+/* A copy without a call where that costs as much as the copy. */
+static inline uint8_t *copy_piece(uint8_t *to, const uint8_t *from, size_t n) {
+    if (!LEAT_IS_WIDE || n < 32 || n > 256)
+        memcpy(to, from, n);
+    else if (n > 128)
+        copy_ends(to, from, n, 128);
+    else if (n > 64)
+        copy_ends(to, from, n, 64);
+    else
+        copy_ends(to, from, n, 32);
+    return to + n;
+}
+
+/* A joint whose first and last bytes are at hand: most are no longer than these together. */
+typedef struct held_joint {
+    joint whole;
+    uint64_t first, last;
+} held_joint;
+
+static held_joint hold(joint between) {
+    held_joint held = {between, 0, 0};
+    if (between.length >= sizeof held.first) {
+        memcpy(&held.first, between.bytes, sizeof held.first);
+        memcpy(&held.last, between.bytes + between.length - sizeof held.last, sizeof held.last);
     }
+    return held;
+}
+
+static inline uint8_t *copy_joint(uint8_t *to, const held_joint *between) {
+    size_t n = between->whole.length;
+    if (n >= sizeof between->first && n <= 2 * sizeof between->first) {
+        memcpy(to, &between->first, sizeof between->first);
+        if (n > sizeof between->first)
+            memcpy(to + n - sizeof between->last, &between->last, sizeof between->last);
+    } else {
+        memcpy(to, between->whole.bytes, n);
+    }
+    return to + n;
+}
+
+/* Copies buffers, each with a joint before it if `paired`, while they go on with the run; returns the first that does
+   not, or `stop`. The joint fits in the room. */
+static inline leat_bytebuf *const *copy_until(leat_gather *gather, leat_bytebuf *const *next, leat_bytebuf *const *stop,
+                                              bool paired, joint between) {
+    const held_joint held = hold(between);
+    leat_bytebuf *const *first = next;
+    uint8_t *room = gather->room;
+    const uint8_t *room_end = gather->room_end - between.length;
+    uint64_t most = gather->refer_from - 1;
+    for (; next < stop; next++) {
+        const leat_bytebuf *buf = *next;
+        if (!buf)
+            break;
+        uint64_t reader = buf->reader, n = buf->writer - reader;
+        if (n - 1 >= most || (int64_t)n > room_end - room || !leat_gather_is_simple(buf))
+            break;
+        if (paired)
+            room = copy_joint(room, &held);
+        room = copy_piece(room, buf->bytes + reader, (size_t)n);
+    }
+    uint64_t joints = (uint64_t)(next - first) * between.length;
+    gather->copied += (uint64_t)(room - gather->room) - joints;
     gather->room = room;
-    return taken;
+    return next;
+}
+
+/* Copies as many buffers, with their joints, as there is room for; returns how many. */
+LEAT_WIDE static size_t copy_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+    if (between.length == 0)
+        return (size_t)(copy_until(gather, bufs, bufs + n, false, between) - bufs);
+    if (between.length > (size_t)(gather->room_end - gather->room))
+        return 0;
+    return (size_t)(copy_until(gather, bufs, bufs + n, true, between) - bufs);
+}
+
+/* Goes on with the run that is open, if there is one; returns for how many buffers. */
+static size_t run_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+    if (copies(gather, between))
+        return copy_on(gather, bufs, n, between);
+    return refers(gather) ? refer_on(gather, bufs, n, between) : 0;
+}
+
+/* Opens a run of copies when that is how the list begins. */
+static void begin_run(leat_gather *gather, const leat_bytebuf *first) {
+    uint64_t n = first ? leat_bytebuf_readable(first) : 0;
+    if (n > 0 && n < gather->refer_from && leat_gather_may_begin_copies(gather))
+        leat_gather_begin_copies(gather, n);
 }
 
 void leat_gather_add_joined(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, const void *between,
                             size_t length) {
     const joint all_between = {between, length};
+    if (n > 0)
+        begin_run(gather, bufs[0]);
     for (size_t i = 0; i < n;) {
-        if (i > 0)
+        if (i > 0 && length > 0)
             leat_gather_add_static(gather, between, length);
         leat_gather_add_shared(gather, bufs[i++]);
-        if (refers(gather))
-            i += refer_on(gather, bufs + i, n - i, all_between);
-        else if (copies(gather, all_between))
-            i += copy_on(gather, bufs + i, n - i, all_between);
+        i += run_on(gather, bufs + i, n - i, all_between);
     }
 }
 

@@ -6,24 +6,21 @@
 #include <emmintrin.h>
 #endif
 
-/* Four words side by side, wherever they lie. */
-typedef uint64_t wide __attribute__((vector_size(32), aligned(1), may_alias));
-
-enum { BLOCK = 4 * sizeof(wide) };
+enum { BLOCK = 4 * sizeof(leat_wide) };
 
 /* Copies whole blocks up to the first that is not all ASCII, of which it leaves a copy too. Registers of AVX2 halve the
    time. */
 LEAT_WIDE static size_t copy_blocks(uint8_t *to, const uint8_t *from, size_t n) {
     size_t done = 0;
     for (; done + BLOCK <= n; done += BLOCK) {
-        const wide *in = (const wide *)(const void *)(from + done);
-        wide *out = (wide *)(void *)(to + done);
-        const wide first = in[0], second = in[1], third = in[2], fourth = in[3];
+        const leat_wide *in = (const leat_wide *)(const void *)(from + done);
+        leat_wide *out = (leat_wide *)(void *)(to + done);
+        const leat_wide first = in[0], second = in[1], third = in[2], fourth = in[3];
         out[0] = first;
         out[1] = second;
         out[2] = third;
         out[3] = fourth;
-        const wide bits = (first | second) | (third | fourth);
+        const leat_wide bits = (first | second) | (third | fourth);
         if ((bits[0] | bits[1] | bits[2] | bits[3]) & TEXT_HIGH_BITS)
             break;
     }

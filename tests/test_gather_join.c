@@ -11,10 +11,12 @@ static uint32_t next_random(uint32_t *state) {
     return *state >> 8;
 }
 
-/* Sizes around everything at which gathering changes its mind. */
+/* Sizes around everything at which gathering changes its mind, and the way it copies. */
 static size_t random_size(uint32_t *random) {
-    static const size_t sizes[] = {0, 1, 7, 100, LEAT_GATHER_THRESHOLD - 1, LEAT_GATHER_THRESHOLD, 3000, 20000};
-    return sizes[next_random(random) % 8];
+    static const size_t sizes[] = {
+        0,    1,    7, 31, 32, 64, 65, 100, 128, 129, 256, 257, LEAT_GATHER_THRESHOLD - 1, LEAT_GATHER_THRESHOLD,
+        3000, 20000};
+    return sizes[next_random(random) % 16];
 }
 
 static leat_bytebuf *plain_event(uint32_t *random) {
@@ -57,8 +59,8 @@ typedef struct joint {
 
 static joint random_joint(uint32_t *random) {
     static const char bytes[400] = "\n\ndata: and so on";
-    static const size_t lengths[] = {0, 1, 8, 12, 16, 17, 400};
-    return (joint){bytes, lengths[next_random(random) % 7]};
+    static const size_t lengths[] = {0, 1, 8, 9, 12, 16, 17, 400};
+    return (joint){bytes, lengths[next_random(random) % 8]};
 }
 
 static leat_bytebuf *one_by_one(const events *made, joint between, leat_gather_mode mode, leat_alloc *alloc) {
