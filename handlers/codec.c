@@ -18,6 +18,10 @@ void leat_decoder_need(leat_decoder *decoder, uint64_t bytes) {
     decoder->needed = bytes;
 }
 
+void leat_decoder_expect_more(leat_decoder *decoder, bool expecting) {
+    decoder->expecting = expecting;
+}
+
 int leat_decoder_recovered(leat_decoder *decoder, int code) {
     decoder->recovered = true;
     return code;
@@ -258,7 +262,7 @@ static void end_stream(leat_ctx *ctx, leat_decoder *decoder) {
     decoder->eof = false;
     if (decoder->held && decoder->decode_last)
         decode_last(ctx, decoder);
-    if (decoder->held)
+    if (decoder->held || (decoder->expecting && !decoder->failed))
         fail(ctx, decoder, LEAT_ETRUNCATED);
     leat_ctx_fire_eof(ctx);
 }

@@ -59,7 +59,8 @@ typedef struct leat_decoder {
     bool recovered;
     bool read_done;
     bool eof;
-    bool fired; /**< messages went out since the last `read_done` */
+    bool expecting; /**< an end now would be in the middle of something */
+    bool fired;     /**< messages went out since the last `read_done` */
 } leat_decoder;
 
 /** Prepares the decoder; `limit` is the bytes an unfinished frame may have (0 = LEAT_DECODER_LIMIT). */
@@ -71,6 +72,12 @@ LEAT_API void leat_decoder_take_last(leat_decoder *decoder, leat_decode decode_l
 
 /** Says from a decode function that returns 0 that it is no use calling it with less than `bytes` readable bytes. */
 LEAT_API void leat_decoder_need(leat_decoder *decoder, uint64_t bytes);
+
+/**
+ * Says from a decode function whether the stream may not end here although no byte is left over, as between the parts
+ * of a frame that are fired one by one: `eof` is LEAT_ETRUNCATED then.
+ */
+LEAT_API void leat_decoder_expect_more(leat_decoder *decoder, bool expecting);
 
 /**
  * Returns `code`, for a decode function that returns an error but has skipped what was bad: the error is fired and

@@ -64,14 +64,31 @@ const leat_handler leat_legacy_tcp_framer = {
 
 /* ---- events without a pipeline ---- */
 
+static const uint8_t no_map[MAP_LENGTH] = {0};
+
+static bool is_empty_map(const void *payload, size_t size) {
+    return size == 0 || (size == MAP_LENGTH && memcmp(payload, no_map, MAP_LENGTH) == 0);
+}
+
+/* What the length of an event says: the original writes 2 for a subscription without a map. */
+static uint32_t stated_length(leat_legacy_tcp_opcode opcode, const void *payload, size_t size) {
+    bool bare = opcode == LEAT_LEGACY_TCP_SUBSCRIBED && is_empty_map(payload, size);
+    return bare ? BARE_SUBSCRIPTION : (uint32_t)size + 1;
+}
+
 leat_bytebuf *leat_legacy_tcp_event(leat_alloc *alloc, leat_legacy_tcp_opcode opcode, const void *payload,
                                     size_t size) {
     if (size >= UINT32_MAX)
         return NULL;
+    uint32_t stated = stated_length(opcode, payload, size);
+    if (opcode == LEAT_LEGACY_TCP_SUBSCRIBED && size == 0) {
+        payload = no_map;
+        size = MAP_LENGTH;
+    }
     leat_bytebuf *event = leat_bytebuf_new(alloc, EVENT_HEADER + size);
     if (!event)
         return NULL;
-    bool whole = leat_bytebuf_write_u32(event, (uint32_t)size + 1) && leat_bytebuf_write_u8(event, (uint8_t)opcode) &&
+    bool whole = leat_bytebuf_write_u32(event, stated) && leat_bytebuf_write_u8(event, (uint8_t)opcode) &&
                  (size == 0 || leat_bytebuf_write_bytes(event, payload, size));
     if (!whole) {
         leat_bytebuf_release(event);
@@ -97,30 +114,42 @@ int leat_legacy_tcp_read_header(leat_bytebuf *frame, leat_legacy_tcp_read_event 
     return 0;
 }
 
-/* The payload length of a subscription: its map says how long it is, and the original writes 2 for one without a map.
- */
-static bool subscription_length(const leat_bytebuf *frame, uint64_t payload, uint64_t room, uint64_t length,
-                                uint64_t *payload_length) {
+/* A subscription's map says how long it is; the length of one without a map is 2 in the original. */
+static int look_at_map(const leat_bytebuf *in, uint64_t room, uint64_t length, leat_legacy_tcp_read_event *event) {
     if (room < MAP_LENGTH)
-        return false;
-    uint64_t map = leat_bytebuf_get_u32(frame, payload);
-    *payload_length = MAP_LENGTH + map;
-    return *payload_length <= room && (length == 1 + *payload_length || (length == BARE_SUBSCRIPTION && map == 0));
+        return LEAT_ECORRUPT;
+    if (leat_bytebuf_writer_index(in) - event->payload < MAP_LENGTH)
+        return 0;
+    uint64_t map = leat_bytebuf_get_u32(in, event->payload);
+    event->payload_length = MAP_LENGTH + map;
+    bool sound = length == 1 + event->payload_length || (length == BARE_SUBSCRIPTION && map == 0);
+    return sound && event->payload_length <= room ? 1 : LEAT_ECORRUPT;
+}
+
+int leat_legacy_tcp_look(const leat_bytebuf *in, uint64_t room, leat_legacy_tcp_read_event *event) {
+    uint64_t first = leat_bytebuf_reader_index(in);
+    if (room < EVENT_HEADER)
+        return LEAT_ECORRUPT;
+    if (leat_bytebuf_readable(in) < EVENT_HEADER)
+        return 0;
+    uint64_t length = leat_bytebuf_get_u32(in, first);
+    int opcode = leat_bytebuf_get_u8(in, first + 4);
+    if (length == 0 || opcode < LEAT_LEGACY_TCP_NEXT || opcode > LEAT_LEGACY_TCP_NON_DATA_ERROR)
+        return LEAT_ECORRUPT;
+    *event = (leat_legacy_tcp_read_event){opcode, first + EVENT_HEADER, length - 1};
+    if (opcode == LEAT_LEGACY_TCP_SUBSCRIBED)
+        return look_at_map(in, room - EVENT_HEADER, length, event);
+    return event->payload_length <= room - EVENT_HEADER ? 1 : LEAT_ECORRUPT;
 }
 
 int leat_legacy_tcp_read_next(leat_bytebuf *frame, leat_legacy_tcp_read_event *event) {
-    uint64_t first = leat_bytebuf_reader_index(frame), left = leat_bytebuf_readable(frame);
-    if (left == 0)
+    leat_legacy_tcp_read_event seen;
+    if (leat_bytebuf_readable(frame) == 0)
         return 0;
-    if (left < EVENT_HEADER)
+    if (leat_legacy_tcp_look(frame, leat_bytebuf_readable(frame), &seen) != 1)
         return LEAT_ECORRUPT;
-    uint64_t length = leat_bytebuf_get_u32(frame, first), payload_length = length - 1, room = left - EVENT_HEADER;
-    int opcode = leat_bytebuf_get_u8(frame, first + 4);
-    bool sound = length >= 1 && opcode >= LEAT_LEGACY_TCP_NEXT && opcode <= LEAT_LEGACY_TCP_NON_DATA_ERROR;
-    if (sound && opcode == LEAT_LEGACY_TCP_SUBSCRIBED)
-        sound = subscription_length(frame, first + EVENT_HEADER, room, length, &payload_length);
-    if (!sound || payload_length > room || !leat_bytebuf_skip(frame, EVENT_HEADER + payload_length))
+    if (!leat_bytebuf_skip(frame, EVENT_HEADER + seen.payload_length))
         return LEAT_ECORRUPT;
-    *event = (leat_legacy_tcp_read_event){opcode, first + EVENT_HEADER, payload_length};
+    *event = seen;
     return 1;
 }

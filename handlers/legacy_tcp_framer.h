@@ -51,7 +51,8 @@ LEAT_API extern const leat_handler leat_legacy_tcp_framer;
 
 /**
  * Makes an event with a copy of `size` bytes of payload: one allocation. The caller owns it. NULL = no memory, or
- * `size` is above what the length can say. Any thread.
+ * `size` is above what the length can say. A subscription's payload is its map behind the map's u32 length; without a
+ * map (`size` is 0, or that length) it is written as the original writes it, with an event length of 2. Any thread.
  */
 LEAT_API leat_bytebuf *leat_legacy_tcp_event(leat_alloc *alloc, leat_legacy_tcp_opcode opcode, const void *payload,
                                              size_t size);
@@ -80,6 +81,14 @@ LEAT_API int leat_legacy_tcp_read_header(leat_bytebuf *frame, leat_legacy_tcp_re
  * they came.
  */
 LEAT_API int leat_legacy_tcp_read_next(leat_bytebuf *frame, leat_legacy_tcp_read_event *event);
+
+/**
+ * Looks at the event at the reader index of `in`, of whose frame `room` bytes are left, here or yet to come: for
+ * readers that do not wait for whole frames. Returns 1 with the event (its payload may still be incomplete), 0 when
+ * more bytes are needed to tell, or LEAT_ECORRUPT as leat_legacy_tcp_read_next. Nothing is consumed: the event ends
+ * with its payload.
+ */
+LEAT_API int leat_legacy_tcp_look(const leat_bytebuf *in, uint64_t room, leat_legacy_tcp_read_event *event);
 
 LEAT_END_DECLS
 

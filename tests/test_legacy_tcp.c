@@ -127,6 +127,57 @@ START_TEST(a_shared_batch_is_framed_by_one_allocation_and_stays_as_it_is) {
 }
 END_TEST
 
+/* What framing and writing this costs, the queue of the channel having grown before. */
+static leat_alloc_stats cost_of_writing(leat_bytebuf *(*make)(leat_alloc *alloc)) {
+    leat_counting_alloc counting;
+    leat_counting_alloc_init(&counting, leat_unpooled());
+    leat_embedded_options options = {.alloc = &counting.alloc, .without_ledger = true};
+    leat_embedded *embedded = leat_embedded_new_with(STAGES("obs"), &options, NULL);
+    leat_embedded_allow_writes(embedded, 0);
+    write_out(embedded, leat_legacy_tcp_heartbeat(&counting.alloc));
+    leat_bytebuf *events = make(&counting.alloc);
+    leat_alloc_stats before = counting.counted;
+    write_out(embedded, events);
+    leat_alloc_stats cost = {.allocations = counting.counted.allocations - before.allocations,
+                             .growths = counting.counted.growths - before.growths,
+                             .copied = counting.counted.copied - before.copied};
+    leat_embedded_allow_writes(embedded, UINT64_MAX);
+    leat_bytebuf_release(leat_embedded_take_written(embedded));
+    assert_nothing_left(embedded);
+    return cost;
+}
+
+static leat_bytebuf *batch_of_30(leat_alloc *alloc) {
+    leat_bytebuf *events[30];
+    leat_gather gather;
+    fill(events, 30, alloc);
+    leat_gather_init(&gather, alloc, LEAT_GATHER_WRAP, 30);
+    for (int i = 0; i < 30; i++)
+        leat_gather_add(&gather, events[i]);
+    return leat_gather_finish(&gather);
+}
+
+START_TEST(heartbeats_and_batches_are_framed_without_growing_and_by_at_most_one_allocation) {
+    leat_bytebuf *(*const makers[])(leat_alloc * alloc) = {leat_legacy_tcp_heartbeat, batch_of_30};
+    for (size_t i = 0; i < 2; i++) {
+        leat_alloc_stats cost = cost_of_writing(makers[i]);
+        ck_assert_uint_le(cost.allocations, 1);
+        ck_assert_uint_eq(cost.growths, 0);
+        ck_assert_uint_eq(cost.copied, 0);
+    }
+}
+END_TEST
+
+START_TEST(a_subscription_without_a_map_is_written_as_the_original_does) {
+    static const uint8_t expected[] = {0, 0, 0, 2, 4, 0, 0, 0, 0};
+    for (size_t size = 0; size <= 4; size += 4) {
+        leat_bytebuf *event = leat_legacy_tcp_event(leat_unpooled(), LEAT_LEGACY_TCP_SUBSCRIBED, "\0\0\0\0", size);
+        ck_assert(leat_bytebuf_equals_bytes(event, expected, sizeof expected));
+        leat_bytebuf_release(event);
+    }
+}
+END_TEST
+
 START_TEST(a_name_may_have_126_bytes_and_no_more) {
     char name[128] = {0};
     memset(name, 'n', 126);
@@ -233,6 +284,8 @@ int main(void) {
             a_null_or_empty_name_has_length_0, a_heartbeat_from_plain_bytes_is_framed_too,
             a_composite_of_several_events_is_one_frame, a_batch_of_64_leaves_as_its_own_spans_and_one_of_headers,
             a_shared_batch_is_framed_by_one_allocation_and_stays_as_it_is, a_name_may_have_126_bytes_and_no_more,
-            the_events_of_a_frame_are_read_in_order, subscriptions_are_read_with_and_without_a_map,
-            lengths_beyond_the_frame_and_unknown_things_are_corrupt, no_failed_allocation_leaks, NULL});
+            heartbeats_and_batches_are_framed_without_growing_and_by_at_most_one_allocation,
+            a_subscription_without_a_map_is_written_as_the_original_does, the_events_of_a_frame_are_read_in_order,
+            subscriptions_are_read_with_and_without_a_map, lengths_beyond_the_frame_and_unknown_things_are_corrupt,
+            no_failed_allocation_leaks, NULL});
 }

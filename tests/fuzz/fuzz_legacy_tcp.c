@@ -1,4 +1,4 @@
-#include "handlers/legacy_tcp_framer.h"
+#include "handlers/legacy_tcp_decoder.h"
 #include "tests/fuzz/feed.h"
 
 #include <stdlib.h>
@@ -19,5 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (frame)
         read_events(frame);
     leat_bytebuf_release(frame);
+    fuzz_feed((const leat_stage[]){{.handler = &leat_legacy_tcp_decoder}, {0}}, data, size, NULL);
     return 0;
 }
