@@ -8,6 +8,19 @@
 
 typedef struct leat_tcp_attempt leat_tcp_attempt;
 typedef struct leat_tcp_pause leat_tcp_pause;
+typedef struct leat_tcp_spread leat_tcp_spread;
+
+/** Where a listener hands its connections to, instead of serving them; its listeners of other loops serve them. */
+struct leat_tcp_spread {
+    /** Tells whether one more may be accepted; leat_tcp_listener_resume when that changes. */
+    bool (*has_room)(leat_tcp_spread *spread);
+    /** Takes a connection over; on the accepting loop. */
+    void (*hand_out)(leat_tcp_spread *spread, int descriptor, const leat_address *peer);
+    /** A connection that was served ended; on the loop that served it. */
+    void (*lost)(leat_tcp_spread *spread);
+    /** A listener of the spread needs it no more; on that listener's loop. */
+    void (*let_go)(leat_tcp_spread *spread);
+};
 
 /** The transport of a channel: a socket, connected or (with an `attempt`) connecting. */
 typedef struct leat_tcp_connection {
@@ -45,6 +58,19 @@ void leat_tcp_attempt_free(leat_tcp_attempt *attempt);
 
 /** A connection of the listener ended. */
 void leat_tcp_listener_lost(leat_tcp_listener *listener);
+
+/** leat_tcp_listen for a spread, which outlives it: accepts and hands out; `address` NULL = only serves. */
+int leat_tcp_listen_spread(leat_loop *loop, const char *address, const leat_tcp_options *options,
+                           leat_tcp_spread *spread, leat_tcp_listener **listener, leat_problem *problem);
+
+/** Serves a connection that was handed out, on the listener's loop: true = `lost` will tell its end. */
+bool leat_tcp_listener_serve(leat_tcp_listener *listener, int descriptor, const leat_address *peer);
+
+/** The spread may have room again. */
+void leat_tcp_listener_resume(leat_tcp_listener *listener);
+
+/** Closes a connection that cannot be served, with a reset: the peer hears of it at once. */
+void leat_tcp_refuse(const leat_syscalls *calls, int descriptor);
 
 /** Returns the table to use. */
 const leat_syscalls *leat_tcp_calls(const leat_tcp_options *options);

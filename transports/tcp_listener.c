@@ -20,14 +20,16 @@ struct leat_tcp_listener {
     const leat_syscalls *calls;
     leat_tcp_listener_stats stats;
     leat_address address;
-    uint64_t references; /* the caller's, and one for each connection */
+    leat_tcp_spread *spread; /* NULL = it serves what it accepts */
+    uint64_t references;     /* the caller's, and one for each connection */
     int descriptor;
     int reserve; /* a descriptor to give up when there is no other, so that a client hears a clear no */
 };
 
 static bool may_accept(const leat_tcp_listener *self) {
     return self->descriptor >= 0 && !leat_timer_is_running(&self->pause) &&
-           self->stats.connections < self->options.max_connections;
+           (self->spread ? self->spread->has_room(self->spread)
+                         : self->stats.connections < self->options.max_connections);
 }
 
 /** Watches as long as accepting makes sense. */
@@ -39,23 +41,35 @@ static void apply_interest(leat_tcp_listener *self) {
 static void drop_reference(leat_tcp_listener *self) {
     if (--self->references > 0)
         return;
+    leat_tcp_spread *spread = self->spread;
     leat_pipeline_release(self->options.pipeline);
     leat_alloc_give(leat_loop_alloc(self->loop), self, sizeof *self);
+    if (spread)
+        spread->let_go(spread);
+}
+
+void leat_tcp_listener_resume(leat_tcp_listener *self) {
+    apply_interest(self);
 }
 
 void leat_tcp_listener_lost(leat_tcp_listener *self) {
     self->stats.connections--;
+    if (self->spread)
+        self->spread->lost(self->spread);
     apply_interest(self);
     drop_reference(self);
 }
 
 /* Accepting. */
 
-/** Closes a connection that cannot be served, with a reset: the peer hears of it at once. */
-static void refuse(leat_tcp_listener *self, int descriptor) {
+void leat_tcp_refuse(const leat_syscalls *calls, int descriptor) {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-    self->calls->set_option(self->calls, descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    self->calls->close(self->calls, descriptor);
+    calls->set_option(calls, descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    calls->close(calls, descriptor);
+}
+
+static void refuse(leat_tcp_listener *self, int descriptor) {
+    leat_tcp_refuse(self->calls, descriptor);
     self->stats.refused++;
 }
 
@@ -70,22 +84,23 @@ static void count_in(leat_tcp_listener *self, leat_tcp_connection *connection) {
     self->stats.connections++;
 }
 
-static void serve(leat_tcp_listener *self, int descriptor, const leat_address *peer) {
+bool leat_tcp_listener_serve(leat_tcp_listener *self, int descriptor, const leat_address *peer) {
     leat_pipeline *pipeline = choose_pipeline(self, peer);
     leat_tcp_connection *connection =
         pipeline ? leat_tcp_connection_new(self->loop, self->calls, descriptor, peer) : NULL;
     if (!connection) {
         refuse(self, descriptor);
-        return;
+        return false;
     }
     count_in(self, connection);
     if (leat_tcp_connection_open(connection, pipeline, &self->options.channel) != 0) {
         self->stats.refused++;
         leat_tcp_connection_free(connection, true);
-        return;
+        return true;
     }
     self->stats.accepted++;
     leat_tcp_connection_begin(connection);
+    return true;
 }
 
 static int accept_once(leat_tcp_listener *self, leat_address *peer) {
@@ -165,7 +180,10 @@ static bool accept_one(leat_tcp_listener *self) {
     if (descriptor < 0)
         return survive(self, descriptor);
     self->pause_ms = FIRST_PAUSE_MS;
-    serve(self, descriptor, &peer);
+    if (self->spread)
+        self->spread->hand_out(self->spread, descriptor, &peer);
+    else
+        leat_tcp_listener_serve(self, descriptor, &peer);
     return true;
 }
 
@@ -237,39 +255,57 @@ static leat_address bound_address(const leat_syscalls *calls, int descriptor) {
     return leat_address_from_system(&system);
 }
 
-static void init(leat_tcp_listener *self, leat_loop *loop, const leat_tcp_options *options, int descriptor) {
-    self->loop = loop;
-    self->options = *options;
-    self->calls = leat_tcp_calls(options);
-    self->references = 1;
+static void start_accepting(leat_tcp_listener *self, int descriptor) {
     self->descriptor = descriptor;
     self->address = bound_address(self->calls, descriptor);
     self->reserve = open_reserve(self->calls);
+    leat_watch_init(&self->watch, self->loop, descriptor, ready, self);
+    apply_interest(self);
+}
+
+static leat_tcp_listener *make(leat_loop *loop, const leat_tcp_options *options, leat_tcp_spread *spread) {
+    leat_tcp_listener *self = leat_alloc_take_zeroed(leat_loop_alloc(loop), sizeof *self);
+    if (!self)
+        return NULL;
+    self->loop = loop;
+    self->options = with_defaults(options);
+    self->calls = leat_tcp_calls(options);
+    self->spread = spread;
+    self->references = 1;
+    self->descriptor = self->reserve = -1;
     self->pause_ms = FIRST_PAUSE_MS;
     self->pause.fn = pause_over;
     if (options->pipeline)
         leat_pipeline_retain(options->pipeline);
-    leat_watch_init(&self->watch, loop, descriptor, ready, self);
-    apply_interest(self);
+    return self;
+}
+
+int leat_tcp_listen_spread(leat_loop *loop, const char *address, const leat_tcp_options *options,
+                           leat_tcp_spread *spread, leat_tcp_listener **listener, leat_problem *problem) {
+    *listener = NULL;
+    if (!leat_evloop_native(loop) || !options || (!options->pipeline && !options->initialise))
+        return leat_problem_set(problem, LEAT_EINVAL, "a listener needs a libev loop and a pipeline");
+    leat_tcp_listener *self = make(loop, options, spread);
+    if (!self)
+        return leat_problem_set(problem, LEAT_ENOMEM, "out of memory");
+    int descriptor = address ? listen_on_first(&self->options, address, problem) : -1;
+    if (address && descriptor < 0) {
+        self->spread = NULL; /* it never had it */
+        drop_reference(self);
+        return descriptor;
+    }
+    if (address)
+        start_accepting(self, descriptor);
+    *listener = self;
+    return 0;
 }
 
 int leat_tcp_listen(leat_loop *loop, const char *address, const leat_tcp_options *options, leat_tcp_listener **listener,
                     leat_problem *problem) {
     *listener = NULL;
-    if (!leat_evloop_native(loop) || !options || (!options->pipeline && !options->initialise))
-        return leat_problem_set(problem, LEAT_EINVAL, "a listener needs a libev loop and a pipeline");
-    leat_tcp_options full = with_defaults(options);
-    leat_tcp_listener *self = leat_alloc_take_zeroed(leat_loop_alloc(loop), sizeof *self);
-    if (!self)
-        return leat_problem_set(problem, LEAT_ENOMEM, "out of memory");
-    int descriptor = listen_on_first(&full, address, problem);
-    if (descriptor < 0) {
-        leat_alloc_give(leat_loop_alloc(loop), self, sizeof *self);
-        return descriptor;
-    }
-    init(self, loop, &full, descriptor);
-    *listener = self;
-    return 0;
+    if (!address)
+        return leat_problem_set(problem, LEAT_EINVAL, "a listener needs an address");
+    return leat_tcp_listen_spread(loop, address, options, NULL, listener, problem);
 }
 
 leat_address leat_tcp_listener_address(const leat_tcp_listener *self) {
