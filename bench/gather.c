@@ -1,162 +1,96 @@
-/** What a push batch of shared events costs: built, its spans walked, released. */
-#include "core/gather.h"
+/** What a push batch of shared events costs: built, its spans walked, released; and built, sent, released. */
+#include "bench/gather.h"
+#include "bench/batch.h"
 #include "bench/suites.h"
-#include "core/pool.h"
 
 #include <string.h>
 
-enum { MOST_EVENTS = 200, MOST_SPANS = 2 * MOST_EVENTS + 1 };
+enum { MOST_BATCH = 16 << 20 }; /* bytes of the largest batch whose threshold is asked for */
 
-/* How Server-Sent Events are delimited; the end of one and the beginning of the next are one piece. */
-static const char PREFIX[] = "data: ";
-static const char BETWEEN[] = "\n\ndata: ";
-static const char SUFFIX[] = "\n\n";
-enum { PREFIX_LENGTH = sizeof PREFIX - 1, BETWEEN_LENGTH = sizeof BETWEEN - 1, SUFFIX_LENGTH = sizeof SUFFIX - 1 };
-
-typedef struct batch_work {
-    size_t events;
-    size_t size; /* bytes an event */
-    bool delimited;
-} batch_work;
-
-/* A piece of a batch that is built by hand, and each event as such code knows it. */
+/* An event, or static bytes, as code that does everything by hand knows it. */
 typedef struct part {
     leat_span span;
     leat_bytebuf *owner; /* NULL for static bytes */
 } part;
 
 /* What every arm works on. */
-typedef struct batch_state {
-    leat_alloc *below;
-    leat_pool *pool; /* as a loop has one */
-    leat_alloc *alloc;
-    batch_work work;
-    part events[MOST_EVENTS];
-    leat_bytebuf *buffers[MOST_EVENTS]; /* of these events */
-    uint8_t *block;                     /* reused by the arm `copy`, sized beforehand */
-    size_t block_size;
-    leat_span spans[MOST_SPANS]; /* what a gathering write would be given */
-    size_t length;               /* of the last batch */
-} batch_state;
+typedef struct walk_state {
+    batch_events batch;
+    part *events;   /* of the arms by hand */
+    uint8_t *block; /* reused by the arm `copy`, sized beforehand */
+    size_t length;  /* of the last batch */
+} walk_state;
 
-static size_t part_count(const batch_work *work) {
-    return work->delimited ? 2 * work->events + 1 : work->events;
+static void tear_down(void *argument) {
+    walk_state *state = argument;
+    leat_alloc *below = state->batch.below;
+    leat_alloc_give(below, state->events, state->batch.work.events * sizeof(part));
+    leat_alloc_give(below, state->block, batch_length(&state->batch.work));
+    batch_end(&state->batch);
+    leat_alloc_give(below, state, sizeof *state);
 }
 
-static size_t whole_length(const batch_work *work) {
-    size_t payload = work->events * work->size;
-    if (!work->delimited)
-        return payload;
-    return payload + PREFIX_LENGTH + (work->events - 1) * BETWEEN_LENGTH + SUFFIX_LENGTH;
-}
-
-static leat_bytebuf *event_new(leat_alloc *alloc, size_t size, uint64_t *random) {
-    leat_bytebuf *event = leat_bytebuf_new(alloc, size);
-    for (size_t i = 0; event && i < size; i++) {
-        *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
-        leat_bytebuf_write_u8(event, (uint8_t)(*random >> 56));
-    }
-    return event;
-}
-
-static bool make_events(batch_state *state) {
-    uint64_t random = 20240229;
-    for (size_t i = 0; i < state->work.events; i++) {
-        leat_bytebuf *event = event_new(state->alloc, state->work.size, &random);
-        if (!event)
-            return false;
-        state->events[i] = (part){{leat_bytebuf_data(event), state->work.size}, event};
+static bool prepare(walk_state *state, const batch_work *work, leat_alloc *below) {
+    if (!batch_begin(&state->batch, work, below))
+        return false;
+    state->block = leat_alloc_take(below, batch_length(work), NULL);
+    state->events = leat_alloc_take(below, work->events * sizeof(part), NULL);
+    if (!state->block || !state->events)
+        return false;
+    for (size_t i = 0; i < work->events; i++) {
+        leat_bytebuf *event = state->batch.buffers[i];
+        state->events[i] = (part){{leat_bytebuf_data(event), work->size}, event};
     }
     return true;
 }
 
-/* Events are shared: somebody else, here the other half of this state, holds each of them too. */
-static void share_events(batch_state *state) {
-    for (size_t i = 0; i < state->work.events; i++)
-        state->buffers[i] = leat_bytebuf_retain(state->events[i].owner);
-}
-
-static void tear_down(void *argument) {
-    batch_state *state = argument;
-    for (size_t i = 0; i < state->work.events; i++) {
-        leat_bytebuf_release(state->events[i].owner);
-        leat_bytebuf_release(state->buffers[i]);
-    }
-    leat_alloc_give(state->alloc, state->block, state->block_size);
-    leat_pool_release(state->pool);
-    leat_alloc_give(state->below, state, sizeof *state);
-}
-
 static void *set_up(const void *work, leat_alloc *below) {
-    batch_state *state = leat_alloc_take_zeroed(below, sizeof *state);
-    if (!state)
-        return NULL;
-    state->below = below;
-    state->pool = leat_pool_new(below, NULL);
-    bench_need(state->pool);
-    state->alloc = leat_pool_alloc(state->pool);
-    state->work = *(const batch_work *)work;
-    state->block_size = whole_length(&state->work);
-    state->block = leat_alloc_take(state->alloc, state->block_size, NULL);
-    if (!state->block || !make_events(state)) {
+    walk_state *state = leat_alloc_take_zeroed(below, sizeof *state);
+    if (state && prepare(state, work, below))
+        return state;
+    if (state)
         tear_down(state);
-        return NULL;
-    }
-    share_events(state);
-    return state;
+    return NULL;
 }
 
 /* What every arm does with the spans of its batch. */
-static void walk(batch_state *state, size_t count) {
+static void walk(walk_state *state, size_t count) {
+    const leat_span *spans = state->batch.spans;
     size_t length = 0;
     for (size_t i = 0; i < count; i++)
-        length += state->spans[i].length;
+        length += spans[i].length;
     state->length = length;
     bench_use(state);
+    bench_use(spans);
 }
 
-static void output_spans(batch_state *state, size_t count, bench_output *out) {
+static void output_spans(walk_state *state, size_t count, bench_output *out) {
     walk(state, count);
     for (size_t i = 0; i < count; i++)
-        bench_output_add(out, state->spans[i].bytes, state->spans[i].length);
-    if (state->length != whole_length(&state->work))
+        bench_output_add(out, state->batch.spans[i].bytes, state->batch.spans[i].length);
+    if (state->length != batch_length(&state->batch.work))
         out->failed = true;
 }
 
 /* The arm `auto`: leat_gather decides what to copy. */
-static void gather_pieces(leat_gather *gather, const batch_state *state) {
-    if (!state->work.delimited) {
-        leat_gather_add_shared_list(gather, state->buffers, state->work.events);
-        return;
-    }
-    leat_gather_add_static(gather, PREFIX, PREFIX_LENGTH);
-    leat_gather_add_joined(gather, state->buffers, state->work.events, BETWEEN, BETWEEN_LENGTH);
-    leat_gather_add_static(gather, SUFFIX, SUFFIX_LENGTH);
-}
-
-static leat_bytebuf *gathered(const batch_state *state) {
-    leat_gather gather;
-    leat_gather_init(&gather, state->alloc, LEAT_GATHER_AUTO, (uint32_t)part_count(&state->work));
-    gather_pieces(&gather, state);
-    leat_bytebuf *batch = leat_gather_finish(&gather);
-    bench_need(batch);
-    return batch;
+static size_t auto_spans(walk_state *state, leat_bytebuf *whole) {
+    return leat_bytebuf_spans(whole, state->batch.spans, state->batch.most_spans);
 }
 
 static void auto_run(void *argument, uint64_t times) {
-    batch_state *state = argument;
+    walk_state *state = argument;
     for (uint64_t i = 0; i < times; i++) {
-        leat_bytebuf *batch = gathered(state);
-        walk(state, leat_bytebuf_spans(batch, state->spans, MOST_SPANS));
-        leat_bytebuf_release(batch);
+        leat_bytebuf *whole = batch_gather(&state->batch, LEAT_GATHER_AUTO);
+        walk(state, auto_spans(state, whole));
+        leat_bytebuf_release(whole);
     }
 }
 
 static void auto_output(void *argument, bench_output *out) {
-    batch_state *state = argument;
-    leat_bytebuf *batch = gathered(state);
-    output_spans(state, leat_bytebuf_spans(batch, state->spans, MOST_SPANS), out);
-    leat_bytebuf_release(batch);
+    walk_state *state = argument;
+    leat_bytebuf *whole = batch_gather(&state->batch, LEAT_GATHER_AUTO);
+    output_spans(state, auto_spans(state, whole), out);
+    leat_bytebuf_release(whole);
 }
 
 /* The arm `copy`, by hand: everything goes into one block. */
@@ -165,31 +99,33 @@ static uint8_t *append(uint8_t *to, const void *bytes, size_t length) {
     return to + length;
 }
 
-static uint8_t *append_all(uint8_t *to, const batch_state *state) {
-    if (!state->work.delimited) {
-        for (size_t i = 0; i < state->work.events; i++)
-            to = append(to, state->events[i].span.bytes, state->events[i].span.length);
+static uint8_t *append_all(uint8_t *to, const walk_state *state) {
+    const part *events = state->events;
+    size_t count = state->batch.work.events;
+    if (!state->batch.work.delimited) {
+        for (size_t i = 0; i < count; i++)
+            to = append(to, events[i].span.bytes, events[i].span.length);
         return to;
     }
-    to = append(to, PREFIX, PREFIX_LENGTH);
-    to = append(to, state->events[0].span.bytes, state->events[0].span.length);
-    for (size_t i = 1; i < state->work.events; i++) {
-        to = append(to, BETWEEN, BETWEEN_LENGTH);
-        to = append(to, state->events[i].span.bytes, state->events[i].span.length);
+    to = append(to, BATCH_PREFIX, BATCH_PREFIX_LENGTH);
+    to = append(to, events[0].span.bytes, events[0].span.length);
+    for (size_t i = 1; i < count; i++) {
+        to = append(to, BATCH_BETWEEN, BATCH_BETWEEN_LENGTH);
+        to = append(to, events[i].span.bytes, events[i].span.length);
     }
-    return append(to, SUFFIX, SUFFIX_LENGTH);
+    return append(to, BATCH_SUFFIX, BATCH_SUFFIX_LENGTH);
 }
 
-static size_t copied(batch_state *state) {
+static size_t copied(walk_state *state) {
     size_t length = (size_t)(append_all(state->block, state) - state->block);
-    if (state->alloc->stats)
-        state->alloc->stats->copied += length;
-    state->spans[0] = (leat_span){state->block, length};
+    if (state->batch.below->stats)
+        state->batch.below->stats->copied += length;
+    state->batch.spans[0] = (leat_span){state->block, length};
     return 1;
 }
 
 static void copy_run(void *argument, uint64_t times) {
-    batch_state *state = argument;
+    walk_state *state = argument;
     for (uint64_t i = 0; i < times; i++)
         walk(state, copied(state));
 }
@@ -208,45 +144,46 @@ static part part_event(part event) {
     return event;
 }
 
-static void wrap_pieces(part *parts, const batch_state *state) {
-    if (!state->work.delimited) {
-        for (size_t i = 0; i < state->work.events; i++)
-            *parts++ = part_event(state->events[i]);
+static void wrap_pieces(part *parts, const walk_state *state) {
+    const part *events = state->events;
+    size_t count = state->batch.work.events;
+    if (!state->batch.work.delimited) {
+        for (size_t i = 0; i < count; i++)
+            *parts++ = part_event(events[i]);
         return;
     }
-    *parts++ = part_static(PREFIX, PREFIX_LENGTH);
-    *parts++ = part_event(state->events[0]);
-    for (size_t i = 1; i < state->work.events; i++) {
-        *parts++ = part_static(BETWEEN, BETWEEN_LENGTH);
-        *parts++ = part_event(state->events[i]);
+    *parts++ = part_static(BATCH_PREFIX, BATCH_PREFIX_LENGTH);
+    *parts++ = part_event(events[0]);
+    for (size_t i = 1; i < count; i++) {
+        *parts++ = part_static(BATCH_BETWEEN, BATCH_BETWEEN_LENGTH);
+        *parts++ = part_event(events[i]);
     }
-    *parts = part_static(SUFFIX, SUFFIX_LENGTH);
+    *parts = part_static(BATCH_SUFFIX, BATCH_SUFFIX_LENGTH);
 }
 
-static part *wrapped(const batch_state *state) {
-    part *parts = leat_alloc_take(state->alloc, part_count(&state->work) * sizeof *parts, NULL);
+static part *wrapped(const walk_state *state) {
+    part *parts = leat_alloc_take(state->batch.alloc, state->batch.most_spans * sizeof *parts, NULL);
     bench_need(parts);
     wrap_pieces(parts, state);
     return parts;
 }
 
-static size_t spans_of(const part *parts, batch_state *state) {
-    size_t count = part_count(&state->work);
-    for (size_t i = 0; i < count; i++)
-        state->spans[i] = parts[i].span;
-    return count;
+static size_t spans_of(const part *parts, walk_state *state) {
+    for (size_t i = 0; i < state->batch.most_spans; i++)
+        state->batch.spans[i] = parts[i].span;
+    return state->batch.most_spans;
 }
 
-static void unwrap(part *parts, const batch_state *state) {
-    size_t count = part_count(&state->work);
+static void unwrap(part *parts, const walk_state *state) {
+    size_t count = state->batch.most_spans;
     for (size_t i = 0; i < count; i++)
         if (parts[i].owner)
             leat_bytebuf_release(parts[i].owner);
-    leat_alloc_give(state->alloc, parts, count * sizeof *parts);
+    leat_alloc_give(state->batch.alloc, parts, count * sizeof *parts);
 }
 
 static void wrap_run(void *argument, uint64_t times) {
-    batch_state *state = argument;
+    walk_state *state = argument;
     for (uint64_t i = 0; i < times; i++) {
         part *parts = wrapped(state);
         walk(state, spans_of(parts, state));
@@ -255,7 +192,7 @@ static void wrap_run(void *argument, uint64_t times) {
 }
 
 static void wrap_output(void *argument, bench_output *out) {
-    batch_state *state = argument;
+    walk_state *state = argument;
     part *parts = wrapped(state);
     output_spans(state, spans_of(parts, state), out);
     unwrap(parts, state);
@@ -265,6 +202,18 @@ static const bench_arm auto_arm = {"auto", set_up, auto_run, auto_output, tear_d
 static const bench_arm copy_arm = {"copy", set_up, copy_run, copy_output, tear_down, NULL};
 static const bench_arm wrap_arm = {"wrap", set_up, wrap_run, wrap_output, tear_down, NULL};
 
+void gather_walk_row(bench_visitor *visitor, const char *suite, const batch_work *work, double at_most) {
+    char name[64];
+    snprintf(name, sizeof name, "walk-%s-%zux%zu", work->delimited ? "delimited" : "bare", work->events, work->size);
+    const bench_row row = {.suite = suite,
+                           .name = name,
+                           .work = work,
+                           .arms = {&auto_arm, &copy_arm, &wrap_arm},
+                           .best = {"best", {"copy", "wrap"}},
+                           .ratios = {{"auto", "best", at_most}}};
+    visitor->visit(visitor, &row);
+}
+
 /* What is required of 30 events of that size; 0 = the ratio is only shown. */
 static double at_most(size_t events, size_t size) {
     if (events != 30)
@@ -272,26 +221,45 @@ static double at_most(size_t events, size_t size) {
     return size == 128 ? 1.2 : size == 1024 || size == 16384 ? 1.1 : 0;
 }
 
-static void walk_row(bench_visitor *visitor, size_t events, size_t size, bool delimited) {
-    const batch_work work = {events, size, delimited};
-    char name[64];
-    snprintf(name, sizeof name, "walk-%s-%zux%zu", delimited ? "delimited" : "bare", events, size);
-    const bench_row row = {.suite = "gather",
-                           .name = name,
-                           .work = &work,
-                           .arms = {&auto_arm, &copy_arm, &wrap_arm},
-                           .best = {"best", {"copy", "wrap"}},
-                           .ratios = {{"auto", "best", at_most(events, size)}}};
-    visitor->visit(visitor, &row);
+static void walk_rows(bench_visitor *visitor) {
+    static const size_t counts[] = {30, 200}, sizes[] = {128, 256, 512, 1024, 2048, 4096, 16384};
+    for (size_t c = 0; c < 2; c++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (int delimited = 0; delimited < 2; delimited++) {
+                const batch_work work = {counts[c], sizes[s], delimited};
+                gather_walk_row(visitor, "gather", &work, at_most(counts[c], sizes[s]));
+            }
+}
+
+static void socket_rows(bench_visitor *visitor) {
+    static const batch_work works[] = {{30, 128, false},  {30, 1024, false},  {30, 1024, true},
+                                       {30, 10752, true}, {1029, 128, false}, {4096, 128, false}};
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+        gather_socket_row(visitor, "gather", &works[i], 1.05);
 }
 
 static void rows(bench_visitor *visitor) {
-    static const size_t counts[] = {30, 200}, sizes[] = {128, 256, 512, 1024, 2048, 4096, 16384};
-    for (size_t c = 0; c < 2; c++)
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-            walk_row(visitor, counts[c], sizes[s], false);
-            walk_row(visitor, counts[c], sizes[s], true);
-        }
+    walk_rows(visitor);
+    socket_rows(visitor);
 }
 
-const bench_suite gather_suite = {"gather", "a push batch of shared events: built, its spans walked, released", rows};
+const bench_suite gather_suite = {.name = "gather",
+                                  .about = "a push batch of shared events: built, its spans walked or sent, released",
+                                  .rows = rows};
+
+/* Every size that AUTO has to decide about, where it decides: the table that LEAT_GATHER_THRESHOLD comes from. */
+static void threshold_rows(bench_visitor *visitor) {
+    static const size_t counts[] = {1, 30, 200, 1029, 4096};
+    for (int delimited = 0; delimited < 2; delimited++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (size_t size = 16; size <= 65536 && size * counts[c] <= MOST_BATCH; size *= 2) {
+                const batch_work work = {counts[c], size, delimited};
+                gather_walk_row(visitor, "threshold", &work, 0);
+                gather_socket_row(visitor, "threshold", &work, 0);
+            }
+}
+
+const bench_suite threshold_suite = {.name = "threshold",
+                                     .about = "what gathers of 1 to 4096 events cost, copied, wrapped and as chosen",
+                                     .rows = threshold_rows,
+                                     .on_request = true};

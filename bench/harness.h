@@ -76,6 +76,7 @@ typedef struct bench_suite {
     const char *about;
     /** Shows every row to the visitor, in order. Rows live only as long as the visit. */
     void (*rows)(bench_visitor *visitor);
+    bool on_request; /**< measured only when it is named */
 } bench_suite;
 
 /** Memory traffic of one operation, of the mean of several. */

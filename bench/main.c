@@ -11,7 +11,7 @@ static const bench_effort thorough = {.pairs = 20, .sample_nanos = 30e6};
 static const bench_effort quick = {.pairs = 6, .sample_nanos = 10e6};
 
 static const bench_suite *const suites[] = {&noise_suite, &hop_suite,    &memory_suite, &alloc_suite,
-                                            &text_suite,  &gather_suite, &router_suite};
+                                            &text_suite,  &gather_suite, &router_suite, &threshold_suite};
 enum { SUITES = sizeof suites / sizeof *suites };
 
 /* What the command line asks for, and what became of it. It visits rows in one of three ways. */
@@ -22,6 +22,7 @@ typedef struct request {
     size_t name_count;
     bench_effort effort;
     bool list;
+    bool table;
     bool help;
     const char *json_path;
     FILE *json;
@@ -29,14 +30,16 @@ typedef struct request {
 } request;
 
 static void usage(FILE *out) {
-    fputs("usage: leat-bench [SUITE | SUITE/CASE]... [--quick] [--json FILE] [--list]\n"
+    fputs("usage: leat-bench [SUITE | SUITE/CASE]... [--quick] [--table] [--json FILE] [--list]\n"
           "  --quick      6 short samples an arm instead of 20\n"
+          "  --table      prints a line a row\n"
           "  --json FILE  also writes the results to FILE, one JSON object a line\n"
           "  --list       prints the rows and what they require, and measures nothing\n"
           "suites:\n",
           out);
     for (size_t i = 0; i < SUITES; i++)
-        fprintf(out, "  %-12s %s\n", suites[i]->name, suites[i]->about);
+        fprintf(out, "  %-12s %s%s\n", suites[i]->name, suites[i]->about,
+                suites[i]->on_request ? " (only when named)" : "");
 }
 
 /* Whether a name from the command line is this row's suite, or exactly this row. */
@@ -76,7 +79,7 @@ static void measure(bench_visitor *visitor, const bench_row *row) {
         asked->exit_code = EXIT_WRONG;
         return;
     }
-    bench_print(stdout, &result);
+    (asked->table ? bench_print_line : bench_print)(stdout, &result);
     fflush(stdout);
     if (asked->json)
         bench_print_json(asked->json, &result);
@@ -85,7 +88,8 @@ static void measure(bench_visitor *visitor, const bench_row *row) {
 static void visit_all(request *asked, void (*visit)(bench_visitor *, const bench_row *)) {
     asked->visitor.visit = visit;
     for (size_t i = 0; i < SUITES; i++)
-        suites[i]->rows(&asked->visitor);
+        if (asked->name_count > 0 || !suites[i]->on_request)
+            suites[i]->rows(&asked->visitor);
 }
 
 static bool complain(const char *what, const char *which) {
@@ -107,6 +111,8 @@ static bool take_argument(request *asked, char **arguments, int *at) {
         asked->effort = quick;
     else if (strcmp(one, "--list") == 0)
         asked->list = true;
+    else if (strcmp(one, "--table") == 0)
+        asked->table = true;
     else if (strcmp(one, "--help") == 0)
         asked->help = true;
     else if (strcmp(one, "--json") == 0 && arguments[*at + 1])

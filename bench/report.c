@@ -33,6 +33,19 @@ void bench_print(FILE *out, const bench_result *result) {
     fputc('\n', out);
 }
 
+void bench_print_line(FILE *out, const bench_result *result) {
+    int width = fprintf(out, "%s/%s", result->row->suite, result->row->name);
+    fprintf(out, "%*s", width < 36 ? 36 - width : 1, "");
+    for (size_t i = 0; i < result->arm_count; i++)
+        if (!result->arms[i].is)
+            fprintf(out, "  %s %-8.4g", result->arms[i].name, result->arms[i].cost.median);
+    fputs(unit_of(result->row), out);
+    for (size_t i = 0; i < result->ratio_count; i++)
+        fprintf(out, "  %s/%s %.3f", result->ratios[i].ratio.over, result->ratios[i].ratio.under,
+                result->ratios[i].value.median);
+    fputc('\n', out);
+}
+
 static void json_arm(FILE *out, const bench_row *row, const bench_arm_result *arm) {
     fprintf(out, "\"%s\":{\"median\":%.6g,\"low\":%.6g,\"high\":%.6g,\"unit\":\"%s\"", arm->name, arm->cost.median,
             arm->cost.low, arm->cost.high, unit_of(row));

@@ -7,6 +7,9 @@
 /** Prints a result as a small table. */
 void bench_print(FILE *out, const bench_result *result);
 
+/** Prints a result as one line: the medians of its arms, then those of its ratios. */
+void bench_print_line(FILE *out, const bench_result *result);
+
 /**
  * Prints a result as one line of JSON: {"suite","case","arms":{name:{"median","low","high","unit","allocs","bytes",
  * "growths","copied"}},"ratios":{"a/b":{"median","low","high","required","verdict"}}}. The arm that is the best of

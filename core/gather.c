@@ -4,7 +4,6 @@
 
 #define INLINE_PER_PIECE 8
 #define MOST_INLINE 1024
-#define MOST_GUESSED 65536
 
 static uint64_t refer_from(leat_gather_mode mode) {
     if (mode == LEAT_GATHER_COPY)
@@ -116,8 +115,8 @@ static void fail(leat_gather *gather, int status) {
 static uint64_t guessed_size(const leat_gather *gather, uint64_t n) {
     uint64_t pieces = gather->static_length > 0 ? gather->expected / 2 + 1 : gather->expected;
     uint64_t first = gather->static_length + n;
-    uint64_t all = first <= MOST_GUESSED ? first * pieces : 0;
-    return leat_bytebuf_max(first, leat_bytebuf_min(all, MOST_GUESSED));
+    uint64_t all = first <= LEAT_GATHER_MOST_GUESSED ? first * pieces : 0;
+    return leat_bytebuf_max(first, leat_bytebuf_min(all, LEAT_GATHER_MOST_GUESSED));
 }
 
 /* The buffer that copies go to. */
@@ -237,8 +236,9 @@ static bool is_copied(const leat_gather *gather, const leat_bytebuf *buf) {
 }
 
 /* The most common beginning: only a static piece, if anything, comes before the first copy. */
-void leat_gather_begin_copies(leat_gather *gather, uint64_t n) {
-    gather->staging = leat_bytebuf_new(gather->alloc, guessed_size(gather, n));
+void leat_gather_begin_copies(leat_gather *gather, uint64_t n, uint64_t all) {
+    uint64_t size = leat_bytebuf_max(guessed_size(gather, n), all + gather->static_length);
+    gather->staging = leat_bytebuf_new(gather->alloc, size);
     if (!gather->staging)
         return;
     open_room(gather);

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define LEAT_GATHER_SMALL_STATIC 256 /* static pieces up to here are copied to become one span with a neighbour */
+#define LEAT_GATHER_MOST_GUESSED 65536 /* bytes that are taken for pieces which may turn out to be others */
+#define LEAT_GATHER_SMALL_STATIC 256   /* static pieces up to here are copied to become one span with a neighbour */
 
 /*
  * Runs: as long as pieces of one kind follow each other, a slot or room for each is all they need. A run is open while
@@ -30,8 +31,8 @@ static inline bool leat_gather_may_begin_copies(const leat_gather *gather) {
            leat_gather_joins_copies(gather, gather->static_length);
 }
 
-/* Makes staging for what is expected when the first copy has `n` bytes, puts the static piece that waits into it and
-   opens a run of copies. Without memory there is none. */
-void leat_gather_begin_copies(leat_gather *gather, uint64_t n);
+/* Makes staging for what is expected when the first copy has `n` bytes, and for at least `all` bytes, puts the static
+   piece that waits into it and opens a run of copies. Without memory there is none. */
+void leat_gather_begin_copies(leat_gather *gather, uint64_t n, uint64_t all);
 
 #endif

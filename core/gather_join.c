@@ -2,6 +2,8 @@
 #include "core/gather_internal.h"
 #include "core/wide_internal.h"
 
+enum { SAMPLES = 16, MOST_ASKED = 4 << 20 /* bytes of room at the beginning; more only when they are needed */ };
+
 /* What stands between each two buffers. */
 typedef struct joint {
     const uint8_t *bytes;
@@ -141,18 +143,29 @@ static size_t run_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, j
     return refers(gather) ? refer_on(gather, bufs, n, between) : 0;
 }
 
-/* Opens a run of copies when that is how the list begins. */
-static void begin_run(leat_gather *gather, const leat_bytebuf *first) {
-    uint64_t n = first ? leat_bytebuf_readable(first) : 0;
-    if (n > 0 && n < gather->refer_from && leat_gather_may_begin_copies(gather))
-        leat_gather_begin_copies(gather, n);
+/* About what a list of buffers with their joints comes to, judged by some of them, and a little more. */
+static uint64_t size_of_list(leat_bytebuf *const *bufs, size_t n, joint between) {
+    size_t step = n / SAMPLES + 1, taken = 0;
+    uint64_t size = 0;
+    for (size_t i = 0; i < n; i += step, taken++)
+        size += bufs[i] ? leat_bytebuf_min(leat_bytebuf_readable(bufs[i]), LEAT_GATHER_MOST_GUESSED) : 0;
+    return (size / taken + between.length) * n + size / SAMPLES;
+}
+
+/* Opens a run of copies when that is how the list begins. Where guessing from the first could be far off, and growing
+   would copy much again, some more are asked. */
+static void begin_run(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+    uint64_t first = n > 0 && bufs[0] ? leat_bytebuf_readable(bufs[0]) : 0;
+    if (first == 0 || first >= gather->refer_from || !leat_gather_may_begin_copies(gather))
+        return;
+    bool many = first + between.length > LEAT_GATHER_MOST_GUESSED / n;
+    leat_gather_begin_copies(gather, first, many ? leat_bytebuf_min(size_of_list(bufs, n, between), MOST_ASKED) : 0);
 }
 
 void leat_gather_add_joined(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, const void *between,
                             size_t length) {
     const joint all_between = {between, length};
-    if (n > 0)
-        begin_run(gather, bufs[0]);
+    begin_run(gather, bufs, n, all_between);
     for (size_t i = 0; i < n;) {
         if (i > 0 && length > 0)
             leat_gather_add_static(gather, between, length);
