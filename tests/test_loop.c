@@ -3,7 +3,6 @@
 #include "core/transport.h"
 #include "tests/support/suite.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,150 +125,16 @@ START_TEST(random_starts_and_stops_run_what_is_left_on_time) {
 }
 END_TEST
 
-/* A loop that sleeps on a condition, to test the mailbox without any operating system call. */
-typedef struct sleeper {
-    leat_loop loop;
-    pthread_mutex_t lock;
-    pthread_cond_t woken;
-    bool awake;
-} sleeper;
-
-static uint64_t sleeper_now(leat_loop *loop) {
-    (void)loop;
-    return 0;
-}
-
-static int sleeper_wait(leat_loop *loop, uint64_t deadline) {
-    sleeper *self = (sleeper *)loop;
-    if (deadline == 0)
-        return LEAT_OK;
-    pthread_mutex_lock(&self->lock);
-    while (!self->awake)
-        pthread_cond_wait(&self->woken, &self->lock);
-    self->awake = false;
-    pthread_mutex_unlock(&self->lock);
-    return LEAT_OK;
-}
-
-static void sleeper_wake(leat_loop *loop) {
-    sleeper *self = (sleeper *)loop;
-    pthread_mutex_lock(&self->lock);
-    self->awake = true;
-    pthread_cond_signal(&self->woken);
-    pthread_mutex_unlock(&self->lock);
-}
-
-static void sleeper_destroy(leat_loop *loop) {
-    free(loop);
-}
-
-static leat_loop *sleeper_new(void) {
-    static const leat_loop_ops ops = {
-        .now = sleeper_now, .wait = sleeper_wait, .wake = sleeper_wake, .destroy = sleeper_destroy};
-    sleeper *self = calloc(1, sizeof *self);
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->woken, NULL);
-    ck_assert_int_eq(leat_loop_init(&self->loop, &ops, leat_unpooled()), LEAT_OK);
-    return &self->loop;
-}
-
-enum { POSTS = 100000, POSTERS = 2 };
-
-typedef struct numbered {
-    leat_task task;
-    struct poster *poster;
-    int number;
-} numbered;
-
-typedef struct poster {
-    leat_loop *loop;
-    int *left;
-    int next;
-    numbered tasks[POSTS];
-} poster;
-
-static void arrive(leat_task *task, int status) {
-    numbered *self = (numbered *)(void *)task;
-    ck_assert_int_eq(status, LEAT_OK);
-    ck_assert_int_eq(self->number, self->poster->next);
-    self->poster->next++;
-    if (--*self->poster->left == 0)
-        leat_loop_stop(self->poster->loop);
-}
-
-static void *post_all(void *arg) {
-    poster *self = arg;
-    for (int i = 0; i < POSTS; i++) {
-        self->tasks[i] = (numbered){.task = {.fn = arrive}, .poster = self, .number = i};
-        leat_loop_post(self->loop, &self->tasks[i].task);
-    }
-    return NULL;
-}
-
-START_TEST(posts_of_two_threads_all_arrive_each_thread_in_order) {
-    leat_loop *loop = sleeper_new();
-    int left = POSTS * POSTERS;
-    poster *posters = calloc(POSTERS, sizeof *posters);
-    pthread_t threads[POSTERS];
-    for (int i = 0; i < POSTERS; i++) {
-        posters[i].loop = loop;
-        posters[i].left = &left;
-        pthread_create(&threads[i], NULL, post_all, &posters[i]);
-    }
-    ck_assert_int_eq(leat_loop_run(loop), LEAT_OK);
-    for (int i = 0; i < POSTERS; i++)
-        pthread_join(threads[i], NULL);
-    ck_assert_uint_eq(leat_loop_statistics(loop).tasks, POSTS * POSTERS);
-    leat_loop_release(loop);
-    free(posters);
-}
-END_TEST
-
 typedef struct outcome {
-    leat_task task;
     leat_done done;
     int runs, status;
 } outcome;
-
-static void note_task(leat_task *task, int status) {
-    outcome *self = (outcome *)(void *)task;
-    self->runs++;
-    self->status = status;
-}
 
 static void note_done(leat_done *done, int status) {
     outcome *self = (outcome *)(void *)((char *)done - offsetof(outcome, done));
     self->runs++;
     self->status = status;
 }
-
-START_TEST(a_post_to_a_loop_that_is_gone_completes_with_closed) {
-    leat_loop *loop = sleeper_new();
-    leat_mailbox *mailbox = leat_mailbox_retain(leat_loop_mailbox(loop));
-    outcome before = {.task = {.fn = note_task}}, after = {.task = {.fn = note_task}};
-    leat_mailbox_post(mailbox, &before.task);
-    leat_loop_release(loop);
-    leat_mailbox_post(mailbox, &after.task);
-    ck_assert_int_eq(before.runs, 1);
-    ck_assert_int_eq(before.status, LEAT_ECLOSED);
-    ck_assert_int_eq(after.runs, 1);
-    ck_assert_int_eq(after.status, LEAT_ECLOSED);
-    leat_mailbox_release(mailbox);
-}
-END_TEST
-
-START_TEST(a_mailbox_refuses_what_crosses_its_bound) {
-    leat_loop *loop = sleeper_new();
-    outcome first = {.task = {.fn = note_task, .bytes = 40 << 20}},
-            second = {.task = {.fn = note_task, .bytes = 40 << 20}};
-    leat_loop_post(loop, &first.task);
-    leat_loop_post(loop, &second.task);
-    ck_assert_int_eq(first.runs, 0);
-    ck_assert_int_eq(second.status, LEAT_ELIMIT);
-    leat_loop_release(loop);
-    ck_assert_int_eq(first.runs, 1);
-}
-END_TEST
 
 START_TEST(a_write_posted_to_a_channel_that_just_died_completes_with_closed) {
     leat_embedded *e = leat_embedded_new(bare);
@@ -350,14 +215,12 @@ START_TEST(with_every_block_lent_the_loop_copies) {
 END_TEST
 
 int main(void) {
-    return suite_run(
-        "loop",
-        (const TTest *const[]){
-            timers_run_at_their_time_and_equal_ones_in_arming_order,
-            a_stopped_timer_never_runs_and_a_restarted_one_runs_once,
-            a_timer_that_starts_itself_runs_at_each_of_its_times, random_starts_and_stops_run_what_is_left_on_time,
-            posts_of_two_threads_all_arrive_each_thread_in_order, a_post_to_a_loop_that_is_gone_completes_with_closed,
-            a_mailbox_refuses_what_crosses_its_bound, a_write_posted_to_a_channel_that_just_died_completes_with_closed,
-            a_write_posted_to_a_live_channel_leaves, large_reads_are_split_off_the_block_and_small_ones_copied,
-            with_every_block_lent_the_loop_copies, NULL});
+    return suite_run("loop", (const TTest *const[]){timers_run_at_their_time_and_equal_ones_in_arming_order,
+                                                    a_stopped_timer_never_runs_and_a_restarted_one_runs_once,
+                                                    a_timer_that_starts_itself_runs_at_each_of_its_times,
+                                                    random_starts_and_stops_run_what_is_left_on_time,
+                                                    a_write_posted_to_a_channel_that_just_died_completes_with_closed,
+                                                    a_write_posted_to_a_live_channel_leaves,
+                                                    large_reads_are_split_off_the_block_and_small_ones_copied,
+                                                    with_every_block_lent_the_loop_copies, NULL});
 }
