@@ -224,6 +224,19 @@ void leat_channel_remove_all(leat_channel *channel);
 /** Lets go of the settings that the next channel of the loop may share. */
 void leat_channel_forget_settings(leat_loop *loop);
 int leat_stage_check(const leat_stage *stage, leat_problem *problem);
+
+/** Handlers in a row, from the transport on, wherever they stand. */
+typedef struct handler_row {
+    const leat_handler *(*at)(const void *of, size_t index);
+    const void *of;
+    size_t count;
+    size_t about;  /* the only one whose contract is in question */
+    bool replaced; /* it stands in the place of another */
+} handler_row;
+#define HANDLER_ROW_ALL SIZE_MAX /* or all of them */
+
+/** LEAT_OK, or LEAT_ETYPE with the two that do not fit in `problem`. */
+int leat_contracts_check(const handler_row *row, leat_problem *problem);
 extern const leat_handler leat_head_handler;
 extern const leat_handler leat_tail_handler;
 

@@ -11,6 +11,7 @@
 #include "core/group.h"
 #include "core/loop.h"
 #include "core/pool.h"
+#include "core/recorder.h"
 #include "core/text.h"
 #include "core/transport.h"
 #include "core/verify.h"

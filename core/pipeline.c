@@ -23,42 +23,62 @@ static const leat_type *misfit(const leat_type *const *flow, const leat_type *co
     return NULL;
 }
 
-static int refuse_types(const char *from, const char *verb, const leat_type *type, const char *to, const char *other,
-                        leat_problem *problem) {
-    return leat_problem_set(problem, LEAT_ETYPE, "%s %s a %s, which %s does not %s", from, verb, type->name, to, other);
+/* Who of a row: a handler, or (before the first) the transport. */
+static const char *name_at(const handler_row *row, size_t index) {
+    return index == row->count ? "the transport" : row->at(row->of, index)->name;
 }
 
-static int check_inbound(const leat_stage *stages, size_t count, leat_problem *problem) {
+/* Of a row that is changed in one place only that place has to fit: the others are what they were, but for those that
+   had the replaced one between them. */
+static bool concerns(const handler_row *row, size_t lower, size_t upper) {
+    if (row->about == HANDLER_ROW_ALL || row->about == lower || row->about == upper)
+        return true;
+    return row->replaced && (lower == row->count || lower < row->about) && row->about < upper;
+}
+
+static int check_inbound(const handler_row *row, leat_problem *problem) {
     const leat_type *const *flow = leat_only_bytebuf;
-    const char *from = "the transport";
-    for (size_t i = 0; i < count; i++) {
-        const leat_handler *handler = stages[i].handler;
-        const leat_type *bad = flow && handler->reads && handler->read ? misfit(flow, handler->reads) : NULL;
-        if (bad)
-            return refuse_types(from, "fires", bad, handler->name, "read", problem);
+    size_t from = row->count;
+    for (size_t i = 0; i < row->count; i++) {
+        const leat_handler *handler = row->at(row->of, i);
+        const leat_type *bad = handler->reads && handler->read ? misfit(flow, handler->reads) : NULL;
+        if (bad && concerns(row, from, i))
+            return leat_problem_set(problem, LEAT_ETYPE, "%s fires a %s, which %s does not read", name_at(row, from),
+                                    bad->name, handler->name);
         if (!handler->fires)
             continue;
         flow = handler->fires;
-        from = handler->name;
+        from = i;
     }
     return LEAT_OK;
 }
 
-/* What a handler writes goes to the next one towards the transport that takes writes, or to the transport itself. */
-static int check_outbound(const leat_stage *stages, size_t count, leat_problem *problem) {
+/* What a handler writes goes to the next one towards the transport that takes writes, or to the transport itself; one
+   that states nothing about them passes them on. */
+static int check_outbound(const handler_row *row, leat_problem *problem) {
     const leat_type *const *takes = leat_only_bytebuf;
-    const char *to = "the transport";
-    for (size_t i = 0; i < count; i++) {
-        const leat_handler *handler = stages[i].handler;
+    size_t to = row->count;
+    for (size_t i = 0; i < row->count; i++) {
+        const leat_handler *handler = row->at(row->of, i);
         const leat_type *bad = takes && handler->writes ? misfit(handler->writes, takes) : NULL;
-        if (bad)
-            return refuse_types(handler->name, "writes", bad, to, "take", problem);
-        if (!handler->write)
+        if (bad && concerns(row, to, i))
+            return leat_problem_set(problem, LEAT_ETYPE, "%s writes a %s, which %s does not take", handler->name,
+                                    bad->name, name_at(row, to));
+        if (!handler->write || !(handler->takes || handler->writes))
             continue;
         takes = handler->takes;
-        to = handler->name;
+        to = i;
     }
     return LEAT_OK;
+}
+
+int leat_contracts_check(const handler_row *row, leat_problem *problem) {
+    int code = check_inbound(row, problem);
+    return code == LEAT_OK ? check_outbound(row, problem) : code;
+}
+
+static const leat_handler *handler_of_stage(const void *stages, size_t index) {
+    return ((const leat_stage *)stages)[index].handler;
 }
 
 static int check_stages(const leat_stage *stages, size_t count, leat_problem *problem) {
@@ -69,8 +89,8 @@ static int check_stages(const leat_stage *stages, size_t count, leat_problem *pr
         if (code != LEAT_OK)
             return code;
     }
-    int code = check_inbound(stages, count, problem);
-    return code == LEAT_OK ? check_outbound(stages, count, problem) : code;
+    const handler_row row = {.at = handler_of_stage, .of = stages, .count = count, .about = HANDLER_ROW_ALL};
+    return leat_contracts_check(&row, problem);
 }
 
 static size_t config_room(const leat_stage *stage) {

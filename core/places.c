@@ -171,44 +171,38 @@ static leat_ctx *new_own_ctx(leat_channel *channel, const leat_stage *stage, con
     return ctx;
 }
 
-static bool fits(const leat_type *const *flow, const leat_type *const *accepted) {
-    for (; flow && *flow; flow++)
-        if (!leat_types_accept(accepted, *flow))
-            return false;
-    return true;
+/* The handlers as they are going to be: with a new one at a place, behind or instead of the one that is there. */
+typedef struct planned_edit {
+    const leat_channel *channel;
+    const leat_handler *handler;
+    uint32_t at;
+    bool replaces;
+} planned_edit;
+
+static const leat_handler *handler_after_edit(const void *of, size_t index) {
+    const planned_edit *edit = of;
+    size_t at = index + 1; /* behind the transport's end */
+    if (at == edit->at)
+        return edit->handler;
+    return edit->channel->places[at > edit->at && !edit->replaces ? at - 1 : at]->handler;
 }
 
-/* The contracts of a new handler and its nearest neighbours that state one. */
-static bool fits_at(const leat_channel *channel, uint32_t at, const leat_handler *handler) {
-    for (uint32_t i = at; i + 1 < channel->live; i++) {
-        const leat_handler *next = channel->places[i]->handler;
-        if (next->read && !fits(handler->fires, next->reads))
-            return false;
-        if (next->writes && handler->write && !fits(next->writes, handler->takes))
-            return false;
-        if (next->read || next->writes)
-            break;
-    }
-    for (uint32_t i = at; i-- > 1;) {
-        const leat_handler *previous = channel->places[i]->handler;
-        if (previous->fires && handler->read && !fits(previous->fires, handler->reads))
-            return false;
-        if (previous->write && !fits(handler->writes, previous->takes))
-            return false;
-        if (previous->fires || previous->write)
-            break;
-    }
-    return true;
+static int check_edit(const planned_edit *edit, const leat_stage *stage) {
+    if (channel_has(edit->channel, CHANNEL_ENDED))
+        return LEAT_ECLOSED;
+    int code = leat_stage_check(stage, NULL);
+    if (code != LEAT_OK)
+        return code;
+    const handler_row row = {.at = handler_after_edit,
+                             .of = edit,
+                             .count = edit->channel->live - 2u + (edit->replaces ? 0 : 1),
+                             .about = edit->at - 1,
+                             .replaced = edit->replaces};
+    return leat_contracts_check(&row, NULL);
 }
 
 static int add_at(leat_channel *channel, uint32_t at, const leat_stage *stage, leat_ctx **added) {
-    if (channel_has(channel, CHANNEL_ENDED))
-        return LEAT_ECLOSED;
-    int code = leat_stage_check(stage, NULL);
-    if (code == LEAT_OK && !fits_at(channel, at, stage->handler))
-        code = LEAT_ETYPE;
-    if (code == LEAT_OK)
-        code = make_room(channel);
+    int code = make_room(channel);
     if (code != LEAT_OK)
         return code;
     const void *config = NULL;
@@ -224,20 +218,37 @@ static int add_at(leat_channel *channel, uint32_t at, const leat_stage *stage, l
     return code;
 }
 
+static int check_and_add(leat_channel *channel, uint32_t at, const leat_stage *stage, leat_ctx **added) {
+    const planned_edit edit = {.channel = channel, .handler = stage->handler, .at = at};
+    int code = check_edit(&edit, stage);
+    return code == LEAT_OK ? add_at(channel, at, stage, added) : code;
+}
+
+/* Somebody who is in the channel, and not behind its end. */
+static bool is_placed(const leat_channel *channel, const leat_ctx *ctx) {
+    return ctx->channel == channel && !(ctx->flags & CTX_REMOVED) && ctx != tail_of(channel);
+}
+
 int leat_channel_add_after(leat_channel *channel, leat_ctx *after, const leat_stage *stage, leat_ctx **added) {
     leat_assert_thread(channel->loop);
-    if (after && (after->channel != channel || (after->flags & CTX_REMOVED) || after == tail_of(channel)))
+    if (after && !is_placed(channel, after))
         return LEAT_EINVAL;
-    return add_at(channel, after ? after->position + 1u : 1u, stage, added);
+    return check_and_add(channel, after ? after->position + 1u : 1u, stage, added);
 }
 
 int leat_channel_add_last(leat_channel *channel, const leat_stage *stage, leat_ctx **added) {
     leat_assert_thread(channel->loop);
-    return add_at(channel, channel->live - 1, stage, added);
+    return check_and_add(channel, channel->live - 1u, stage, added);
 }
 
 int leat_channel_replace(leat_channel *channel, leat_ctx *old, const leat_stage *stage, leat_ctx **added) {
-    int code = leat_channel_add_after(channel, old, stage, added);
+    leat_assert_thread(channel->loop);
+    if (!is_placed(channel, old) || old == head_of(channel))
+        return LEAT_EINVAL;
+    const planned_edit edit = {.channel = channel, .handler = stage->handler, .at = old->position, .replaces = true};
+    int code = check_edit(&edit, stage);
+    if (code == LEAT_OK)
+        code = add_at(channel, old->position + 1u, stage, added);
     if (code == LEAT_OK)
         leat_ctx_remove(old);
     return code;

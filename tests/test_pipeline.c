@@ -1,273 +1,139 @@
-#include "core/embedded.h"
+/* What happens to handlers from the time they are added until they are removed, and in which order. */
 #include "core/transport.h"
 #include "core/verify.h"
-#include "tests/support/suite.h"
-
-#include <string.h>
-
-/* A handler that writes down the order of what happens to it, in the text its config points to. */
-typedef struct recorder_config {
-    char *text;
-    const char *name;
-    void (*on_read)(leat_ctx *ctx); /* NULL = passes on */
-    int refuse;
-} recorder_config;
-
-typedef struct recorder {
-    recorder_config config;
-} recorder;
-
-static void note(leat_ctx *ctx, const char *what) {
-    recorder *self = leat_state(ctx);
-    size_t used = strlen(self->config.text);
-    snprintf(self->config.text + used, 500 - used, "%s.%s ", self->config.name, what);
-}
-
-static int recorder_added(leat_ctx *ctx, const void *config) {
-    ((recorder *)leat_state(ctx))->config = *(const recorder_config *)config;
-    note(ctx, "added");
-    return ((const recorder_config *)config)->refuse;
-}
-
-static void recorder_removed(leat_ctx *ctx) {
-    note(ctx, "removed");
-}
-
-static void recorder_active(leat_ctx *ctx) {
-    note(ctx, "active");
-    leat_ctx_fire_active(ctx);
-}
-
-static void recorder_inactive(leat_ctx *ctx) {
-    note(ctx, "inactive");
-    leat_ctx_fire_inactive(ctx);
-}
-
-static void recorder_read(leat_ctx *ctx, leat_msg msg) {
-    recorder *self = leat_state(ctx);
-    note(ctx, "read");
-    if (self->config.on_read)
-        self->config.on_read(ctx);
-    leat_ctx_fire_read(ctx, msg);
-}
-
-static void recorder_wake(leat_ctx *ctx) {
-    note(ctx, "wake");
-}
-
-static void recorder_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
-    note(ctx, "write");
-    leat_ctx_write(ctx, msg, done);
-}
-
-static void recorder_close(leat_ctx *ctx) {
-    note(ctx, "close");
-    leat_ctx_close(ctx);
-}
-
-static void recorder_error(leat_ctx *ctx, int code) {
-    note(ctx, "error");
-    leat_ctx_fire_error(ctx, code);
-}
-
-static const leat_handler recording = {
-    .name = "recorder",
-    .state_size = sizeof(recorder),
-    .config_size = sizeof(recorder_config),
-    .added = recorder_added,
-    .removed = recorder_removed,
-    .active = recorder_active,
-    .inactive = recorder_inactive,
-    .read = recorder_read,
-    .wake = recorder_wake,
-    .write = recorder_write,
-    .close = recorder_close,
-    .error = recorder_error,
-};
-
-static leat_stage recorder_stage(const recorder_config *config) {
-    return (leat_stage){&recording, config, config->name};
-}
-
-static void finish(leat_embedded *e) {
-    size_t found = leat_embedded_finish(e);
-    ck_assert_msg(found == 0, "%s", leat_embedded_report(e));
-    leat_embedded_free(e);
-}
-
-static void expect(char *text, const char *expected) {
-    ck_assert_str_eq(text, expected);
-    text[0] = 0;
-}
-
-/* Two recorders, a and b, that write into one text. */
-typedef struct pair {
-    char text[512];
-    recorder_config a, b;
-    leat_stage stages[3];
-} pair;
-
-static leat_embedded *make_pair(pair *p, void (*on_read)(leat_ctx *)) {
-    memset(p, 0, sizeof *p);
-    p->a = (recorder_config){.text = p->text, .name = "a", .on_read = on_read};
-    p->b = (recorder_config){.text = p->text, .name = "b"};
-    p->stages[0] = recorder_stage(&p->a);
-    p->stages[1] = recorder_stage(&p->b);
-    return leat_embedded_new(p->stages);
-}
+#include "tests/support/record.h"
 
 START_TEST(events_pass_in_order_and_everything_is_removed_at_the_end) {
-    pair p;
-    leat_embedded *e = make_pair(&p, NULL);
-    expect(p.text, "a.added b.added a.active b.active ");
+    leat_recorder *recorder = leat_recorder_new(leat_unpooled());
+    const leat_stage stages[] = {leat_recorder_stage(recorder, "a"), leat_recorder_stage(recorder, "b"), {0}};
+    leat_recorder_leave_out(recorder, "flush read_done");
+    leat_embedded *e = leat_embedded_new(stages);
+    ck_assert_str_eq(leat_recorder_take(recorder), "a added\nb added\na active\nb active\n");
     leat_embedded_feed_text(e, "x");
     leat_embedded_write_text(e, "y");
-    expect(p.text, "a.read b.read b.write a.write ");
+    ck_assert_str_eq(leat_recorder_take(recorder), "a read 'x'\nb read 'x'\nb write 'y'\na write 'y'\n");
     ck_assert_str_eq(leat_embedded_read_text(e), "x");
     ck_assert_str_eq(leat_embedded_written_text(e), "y");
     finish(e);
-    expect(p.text, "b.close a.close a.inactive b.inactive b.removed a.removed ");
+    ck_assert_str_eq(leat_recorder_take(recorder), "a eof\nb eof\nb close\na close\na inactive\nb inactive\n"
+                                                   "b removed\na removed\n");
+    leat_recorder_free(recorder);
 }
 END_TEST
 
-static void remove_self(leat_ctx *ctx) {
-    leat_ctx_remove(ctx);
-}
-
-START_TEST(a_handler_that_removed_itself_may_go_on_passing_on) {
-    pair p;
-    leat_embedded *e = make_pair(&p, remove_self);
-    p.text[0] = 0;
-    leat_embedded_feed_text(e, "x");
-    leat_embedded_feed_text(e, "y");
-    expect(p.text, "a.read a.removed b.read b.read ");
-    ck_assert_str_eq(leat_embedded_read_text(e), "x");
-    ck_assert_str_eq(leat_embedded_read_text(e), "y");
-    finish(e);
-}
-END_TEST
-
-static void write_twice_and_remove(leat_ctx *ctx) {
+static void write_around_removal(leat_ctx *ctx, void *argument) {
+    (void)argument;
     leat_ctx_write_copy(ctx, "one ", 4, NULL);
     leat_ctx_remove(ctx);
     leat_ctx_write_copy(ctx, "two", 3, NULL);
 }
 
 START_TEST(a_removed_handler_may_still_write) {
-    pair p;
-    leat_embedded *e = make_pair(&p, write_twice_and_remove);
-    leat_embedded_feed_text(e, "x");
-    ck_assert_str_eq(leat_embedded_written_text(e), "one two");
-    ck_assert_str_eq(leat_embedded_read_text(e), "x");
-    finish(e);
+    recorded r = record_abc(NULL);
+    when(&r, "b read", write_around_removal, NULL);
+    leat_embedded_feed_text(r.e, "x");
+    assert_recorded(&r, "a read 'x'\nb read 'x'\na write 'one '\nb removed\na write 'two'\nc read 'x'\n");
+    ck_assert_str_eq(leat_embedded_written_text(r.e), "one two");
+    ck_assert_str_eq(leat_embedded_read_text(r.e), "x");
+    end_recorded(&r);
 }
 END_TEST
 
-static void remove_next(leat_ctx *ctx) {
-    leat_ctx *next = leat_channel_find(leat_ctx_channel(ctx), "b");
-    if (next)
-        leat_ctx_remove(next);
-}
-
-START_TEST(an_event_passes_over_the_next_handler_that_was_just_removed) {
-    pair p;
-    leat_embedded *e = make_pair(&p, remove_next);
-    p.text[0] = 0;
-    leat_embedded_feed_text(e, "x");
-    expect(p.text, "a.read b.removed ");
-    ck_assert_str_eq(leat_embedded_read_text(e), "x");
-    finish(e);
-}
-END_TEST
-
-START_TEST(handlers_are_added_and_replaced_at_any_place) {
-    pair p;
-    leat_embedded *e = make_pair(&p, NULL);
-    leat_channel *channel = leat_embedded_channel(e);
-    recorder_config first = {.text = p.text, .name = "first"}, second = {.text = p.text, .name = "second"};
-    leat_stage one = recorder_stage(&first), two = recorder_stage(&second);
-    ck_assert_int_eq(leat_channel_add_after(channel, NULL, &one, NULL), LEAT_OK);
-    ck_assert_int_eq(leat_channel_replace(channel, leat_channel_find(channel, "a"), &two, NULL), LEAT_OK);
-    char names[100];
-    leat_channel_dump(channel, names, sizeof names);
-    ck_assert_str_eq(names, "transport | first | second | b | collector | application");
-    p.text[0] = 0;
-    leat_embedded_feed_text(e, "x");
-    expect(p.text, "first.read second.read b.read ");
-    ck_assert_str_eq(leat_embedded_read_text(e), "x");
-    finish(e);
-}
-END_TEST
-
-static void add_behind(leat_ctx *ctx) {
-    recorder *self = leat_state(ctx);
-    static const char *const name = "new";
-    recorder_config config = {.text = self->config.text, .name = name};
-    leat_stage stage = recorder_stage(&config);
-    ck_assert_int_eq(leat_channel_add_after(leat_ctx_channel(ctx), ctx, &stage, NULL), LEAT_OK);
-    self->config.on_read = NULL;
-}
-
-START_TEST(a_handler_added_amid_an_event_sees_it) {
-    pair p;
-    leat_embedded *e = make_pair(&p, add_behind);
-    p.text[0] = 0;
-    leat_embedded_feed_text(e, "x");
-    expect(p.text, "a.read new.added new.read b.read ");
-    ck_assert_str_eq(leat_embedded_read_text(e), "x");
-    finish(e);
-}
-END_TEST
-
-static void fail_here(leat_ctx *ctx) {
+static void fail_here(leat_ctx *ctx, void *again) {
     leat_ctx_fail(ctx, LEAT_ECORRUPT);
-    note(ctx, "went-on");
+    leat_ctx_fail(ctx, LEAT_ERANGE);
+    if (again)
+        leat_ctx_remove(ctx);
 }
 
-START_TEST(a_stored_error_is_fired_at_the_end_of_the_turn) {
-    pair p;
-    leat_embedded *e = make_pair(&p, fail_here);
-    p.text[0] = 0;
-    leat_embedded_feed_text(e, "x");
-    expect(p.text, "a.read a.went-on b.read b.error b.close a.close ");
-    ck_assert_int_eq(leat_embedded_take_error(e), LEAT_ECORRUPT);
-    ck_assert_str_eq(leat_embedded_read_text(e), "x");
-    finish(e);
+START_TEST(the_first_stored_error_is_fired_once_at_the_end_of_the_turn) {
+    recorded r = record_abc(NULL);
+    when(&r, "b read", fail_here, NULL);
+    leat_embedded_feed_text(r.e, "x");
+    assert_recorded(&r, "a read 'x'\nb read 'x'\nc read 'x'\nc error LEAT_ECORRUPT\nc close\nb close\na close\n");
+    ck_assert_int_eq(leat_embedded_take_error(r.e), LEAT_ECORRUPT);
+    ck_assert_str_eq(leat_embedded_read_text(r.e), "x");
+    end_recorded(&r);
 }
 END_TEST
 
-START_TEST(wake_comes_once_at_the_end_of_the_turn) {
-    pair p;
-    leat_embedded *e = make_pair(&p, leat_ctx_wake);
-    p.text[0] = 0;
-    leat_embedded_feed_text(e, "x");
-    expect(p.text, "a.read b.read a.wake ");
-    ck_assert_str_eq(leat_embedded_read_text(e), "x");
-    finish(e);
+START_TEST(a_stored_error_survives_the_removal_of_its_handler) {
+    recorded r = record_abc(NULL);
+    when(&r, "b write", fail_here, &r);
+    leat_embedded_write_text(r.e, "x");
+    assert_recorded(&r, "c write 'x'\nb write 'x'\nb removed\na write 'x'\nc error LEAT_ECORRUPT\nc close\na close\n");
+    ck_assert_int_eq(leat_embedded_take_error(r.e), LEAT_ECORRUPT);
+    ck_assert_str_eq(leat_embedded_written_text(r.e), "x");
+    end_recorded(&r);
 }
 END_TEST
+
+static void wake_twice(leat_ctx *ctx, void *other) {
+    leat_ctx_wake(ctx);
+    leat_ctx_wake(ctx);
+    if (other)
+        leat_ctx_wake(other);
+}
+
+START_TEST(wake_comes_once_at_the_end_of_the_turn_from_the_transport_on) {
+    recorded r = record_abc(NULL);
+    when(&r, "b read", wake_twice, named(r.channel, "a"));
+    leat_embedded_feed_text(r.e, "x");
+    assert_recorded(&r, "a read 'x'\nb read 'x'\nc read 'x'\na wake\nb wake\n");
+    ck_assert_str_eq(leat_embedded_read_text(r.e), "x");
+    end_recorded(&r);
+}
+END_TEST
+
+static void wake_and_remove(leat_ctx *ctx, void *argument) {
+    (void)argument;
+    leat_ctx_wake(ctx);
+    leat_ctx_remove(ctx);
+}
+
+START_TEST(wake_inside_wake_comes_again_and_a_removed_handler_is_not_woken) {
+    recorded r = record_abc(NULL);
+    when(&r, "b read", wake_twice, NULL);
+    when(&r, "b wake", wake_twice, NULL);
+    when(&r, "c read", wake_and_remove, NULL);
+    leat_embedded_feed_text(r.e, "x");
+    assert_recorded(&r, "a read 'x'\nb read 'x'\nc read 'x'\nc removed\nb wake\nb wake\n");
+    ck_assert_str_eq(leat_embedded_read_text(r.e), "x");
+    end_recorded(&r);
+}
+END_TEST
+
+static int refuse_added(leat_ctx *ctx, const void *config) {
+    (void)ctx, (void)config;
+    return LEAT_EREFUSED;
+}
+
+static const leat_handler refusing = {.name = "refusing", .added = refuse_added};
 
 START_TEST(a_handler_that_refuses_to_be_added_ends_the_channel) {
-    char text[512] = "";
-    recorder_config a = {.text = text, .name = "a"}, b = {.text = text, .name = "b", .refuse = LEAT_EREFUSED};
-    leat_stage stages[] = {recorder_stage(&a), recorder_stage(&b), {0}};
+    leat_recorder *recorder = leat_recorder_new(leat_unpooled());
+    const leat_stage stages[] = {
+        leat_recorder_stage(recorder, "a"), {&refusing}, leat_recorder_stage(recorder, "c"), {0}};
     leat_problem problem;
     ck_assert_ptr_null(leat_embedded_new_with(stages, NULL, &problem));
     ck_assert_int_eq(problem.code, LEAT_EREFUSED);
-    expect(text, "a.added b.added a.removed ");
+    ck_assert_str_eq(leat_recorder_take(recorder), "a added\na removed\n");
+    leat_recorder_free(recorder);
 }
 END_TEST
 
-START_TEST(neighbours_that_do_not_fit_are_named) {
-    static const leat_type frame = {.name = "Frame"};
-    static const leat_type *const frames[] = {&frame, NULL};
-    static const leat_handler framer = {
-        .name = "framer", .reads = leat_only_bytebuf, .fires = frames, .read = recorder_read};
-    static const leat_handler bytes = {.name = "bytes", .reads = leat_only_bytebuf, .read = recorder_read};
-    leat_problem problem;
-    ck_assert_ptr_null(leat_pipeline_new(leat_unpooled(), (const leat_stage[]){{&framer}, {&bytes}, {0}}, &problem));
-    ck_assert_int_eq(problem.code, LEAT_ETYPE);
-    ck_assert_str_eq(problem.text, "framer fires a Frame, which bytes does not read");
+START_TEST(a_handler_that_refuses_to_be_added_later_leaves_the_pipeline_as_it_was) {
+    recorded r = record_abc(NULL);
+    leat_ctx *added = NULL;
+    ck_assert_int_eq(leat_channel_add_after(r.channel, NULL, &(leat_stage){&refusing}, &added), LEAT_EREFUSED);
+    ck_assert_int_eq(leat_channel_replace(r.channel, named(r.channel, "b"), &(leat_stage){&refusing}, &added),
+                     LEAT_EREFUSED);
+    ck_assert_ptr_null(added);
+    char names[100];
+    leat_channel_dump(r.channel, names, sizeof names);
+    ck_assert_str_eq(names, "transport | a | b | c | collector | application");
+    assert_recorded(&r, "");
+    end_recorded(&r);
 }
 END_TEST
 
@@ -307,7 +173,7 @@ START_TEST(the_state_of_a_removed_handler_waits_for_its_last_completion) {
                      LEAT_OK);
     leat_embedded_limit_writes(e, 100, 1);
     leat_channel *channel = leat_embedded_channel(e);
-    leat_ctx_remove(leat_channel_find(channel, "collector"));
+    leat_ctx_remove(named(channel, "collector"));
     leat_embedded_feed_text(e, "kept");
     ck_assert_int_eq(runs, 0);
     leat_embedded_allow_writes(e, UINT64_MAX);
@@ -323,9 +189,8 @@ static int add_and_remove(leat_alloc *alloc, void *context) {
         leat_embedded_new_with((const leat_stage[]){{0}}, &(leat_embedded_options){.alloc = alloc}, NULL);
     if (!e)
         return LEAT_OK;
-    char text[512] = "";
-    recorder_config config = {.text = text, .name = "late"};
-    leat_stage stage = recorder_stage(&config);
+    static const leat_handler late = {.name = "late", .state_size = 100};
+    const leat_stage stage = {&late};
     int code = leat_channel_add_last(leat_embedded_channel(e), &stage, NULL);
     leat_embedded_feed_text(e, "x");
     leat_embedded_write_text(e, "y");
@@ -341,13 +206,14 @@ END_TEST
 
 int main(void) {
     return suite_run("pipeline",
-                     (const TTest *const[]){
-                         events_pass_in_order_and_everything_is_removed_at_the_end,
-                         a_handler_that_removed_itself_may_go_on_passing_on, a_removed_handler_may_still_write,
-                         an_event_passes_over_the_next_handler_that_was_just_removed,
-                         handlers_are_added_and_replaced_at_any_place, a_handler_added_amid_an_event_sees_it,
-                         a_stored_error_is_fired_at_the_end_of_the_turn, wake_comes_once_at_the_end_of_the_turn,
-                         a_handler_that_refuses_to_be_added_ends_the_channel, neighbours_that_do_not_fit_are_named,
-                         the_state_of_a_removed_handler_waits_for_its_last_completion,
-                         every_failed_allocation_of_a_channel_is_survived, NULL});
+                     (const TTest *const[]){events_pass_in_order_and_everything_is_removed_at_the_end,
+                                            a_removed_handler_may_still_write,
+                                            the_first_stored_error_is_fired_once_at_the_end_of_the_turn,
+                                            a_stored_error_survives_the_removal_of_its_handler,
+                                            wake_comes_once_at_the_end_of_the_turn_from_the_transport_on,
+                                            wake_inside_wake_comes_again_and_a_removed_handler_is_not_woken,
+                                            a_handler_that_refuses_to_be_added_ends_the_channel,
+                                            a_handler_that_refuses_to_be_added_later_leaves_the_pipeline_as_it_was,
+                                            the_state_of_a_removed_handler_waits_for_its_last_completion,
+                                            every_failed_allocation_of_a_channel_is_survived, NULL});
 }
