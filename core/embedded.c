@@ -5,6 +5,8 @@
 
 /* ---- the collector: keeps what reaches the application ---- */
 
+enum { LINK_LIMIT = 64 * 1024 };
+
 static leat_embedded *embedded_of(leat_ctx *ctx) {
     return *(leat_embedded **)leat_state(ctx);
 }
@@ -127,7 +129,10 @@ leat_embedded *leat_embedded_new_with(const leat_stage *stages, const leat_embed
     leat_alloc *alloc = options.alloc ? options.alloc : leat_unpooled();
     leat_embedded *embedded = leat_alloc_take_zeroed(alloc, sizeof *embedded);
     if (embedded)
-        *embedded = (leat_embedded){.alloc = alloc, .most_a_call = SIZE_MAX, .allowance = UINT64_MAX};
+        *embedded = (leat_embedded){.alloc = alloc,
+                                    .most_a_call = SIZE_MAX,
+                                    .allowance = UINT64_MAX,
+                                    .link_limit = options.link_limit ? options.link_limit : LINK_LIMIT};
     if (!embedded || !make_loop(embedded, &options)) {
         leat_alloc_give(alloc, embedded, sizeof *embedded);
         leat_problem_set(problem, LEAT_ENOMEM, "no memory for an embedded channel");

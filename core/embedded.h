@@ -18,6 +18,7 @@ typedef struct leat_embedded_options {
     bool not_connected; /**< do not fire `active` yet: leat_embedded_connect does */
     bool without_ledger; /**< take memory straight from `alloc`, untracked */
     bool hand_over;      /**< each hop hands on a fresh handle, so that the ledger sees who uses what it passed on */
+    uint64_t link_limit; /**< bytes that wait for this channel when it is linked and does not read; 64 KiB */
 } leat_embedded_options;
 
 /**
@@ -122,7 +123,11 @@ LEAT_API bool leat_embedded_is_shut_down(const leat_embedded *embedded);
 /** Tells whether the transport was closed. */
 LEAT_API bool leat_embedded_is_closed(const leat_embedded *embedded);
 
-/** Links two embedded channels of one loop: what one writes comes in at the other, as does its end. */
+/**
+ * Links two embedded channels of one loop, as a socket would: what one writes comes in at the other, as does its end. A
+ * channel whose peer does not read gets LEAT_EAGAIN once `link_limit` bytes wait there, and writes on when the peer has
+ * read; one whose peer is closed gets LEAT_ERESET. Limits and failures of writes stay in force.
+ */
 LEAT_API void leat_embedded_link(leat_embedded *one, leat_embedded *other);
 
 /**

@@ -38,6 +38,9 @@ struct leat_embedded {
     leat_embedded *peer;
 
     item_list pending; /* leat_bytebuf *: fed, not yet read */
+    uint64_t pending_bytes;
+    uint64_t link_limit;
+    bool peer_closed;
     bool pending_eof;
     item_list written; /* bytes */
     item_list spans;   /* size_t: of the last write */

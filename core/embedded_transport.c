@@ -8,21 +8,39 @@ static int scripted_interest(leat_transport *transport, unsigned bits) {
     return LEAT_OK;
 }
 
+/* Bytes that wait for the channel to read them; the buffer is given away. */
+static bool add_pending(leat_embedded *embedded, leat_bytebuf *buf) {
+    if (!leat_items_add(embedded->alloc, &embedded->pending, &buf, sizeof buf, 1)) {
+        leat_bytebuf_release(buf);
+        return false;
+    }
+    embedded->pending_bytes += leat_bytebuf_readable(buf);
+    return true;
+}
+
 static bool keep_written(leat_embedded *embedded, const uint8_t *bytes, size_t length) {
     if (!embedded->peer)
         return leat_items_add(embedded->alloc, &embedded->written, bytes, 1, length);
     leat_bytebuf *buf = leat_bytebuf_from_bytes(embedded->loop->loop.alloc, bytes, length);
-    if (buf && leat_items_add(embedded->alloc, &embedded->peer->pending, &buf, sizeof buf, 1))
-        return true;
-    leat_bytebuf_release(buf);
-    return false;
+    return buf && add_pending(embedded->peer, buf);
 }
 
-/* How much of `wanted` the script lets through now. */
+/* How many more bytes may wait for the linked channel. */
+static uint64_t room_at_peer(const leat_embedded *embedded) {
+    const leat_embedded *peer = embedded->peer;
+    if (!peer)
+        return UINT64_MAX;
+    return peer->pending_bytes < peer->link_limit ? peer->link_limit - peer->pending_bytes : 0;
+}
+
+/* How much of `wanted` the script and the linked channel let through now. */
 static uint64_t grant(leat_embedded *embedded, uint64_t wanted) {
     uint64_t granted = wanted < embedded->most_a_call ? wanted : embedded->most_a_call;
+    uint64_t room = room_at_peer(embedded);
     if (granted > embedded->allowance)
         granted = embedded->allowance;
+    if (granted > room)
+        granted = room;
     if (embedded->allowance != UINT64_MAX)
         embedded->allowance -= granted;
     return granted;
@@ -32,6 +50,8 @@ static int64_t scripted_writev(leat_transport *transport, const leat_span *spans
     leat_embedded *embedded = (leat_embedded *)transport;
     if (embedded->write_error)
         return embedded->write_error;
+    if (embedded->peer_closed)
+        return LEAT_ERESET;
     uint64_t wanted = 0;
     for (size_t i = 0; i < count; i++)
         wanted += spans[i].length;
@@ -67,6 +87,7 @@ static void scripted_close(leat_transport *transport, bool reset) {
     if (!peer)
         return;
     peer->peer = NULL;
+    peer->peer_closed = true;
     embedded->peer = NULL;
     if (!reset || peer->closed)
         peer->pending_eof = true;
@@ -87,6 +108,7 @@ static bool deliver_one(leat_embedded *embedded) {
     leat_bytebuf *buf;
     if (!leat_channel_wants_read(embedded->channel) || !leat_items_take(&embedded->pending, &buf, sizeof buf))
         return false;
+    embedded->pending_bytes -= leat_bytebuf_readable(buf);
     leat_channel_received(embedded->channel, buf);
     return true;
 }
@@ -95,9 +117,10 @@ static bool eof_is_due(const leat_embedded *embedded) {
     return embedded->pending_eof && embedded->pending.count == 0 && leat_channel_wants_read(embedded->channel);
 }
 
-/* A partial write blocks the channel until the script takes more, which it does at once while its allowance lasts. */
+/* A partial write blocks the channel until more is taken: at once, while the script's allowance and the room at the
+   linked channel last. */
 static bool writes_on(leat_embedded *embedded) {
-    if (!(embedded->interest & LEAT_INTEREST_WRITE) || embedded->allowance == 0)
+    if (!(embedded->interest & LEAT_INTEREST_WRITE) || embedded->allowance == 0 || room_at_peer(embedded) == 0)
         return false;
     leat_channel_can_write(embedded->channel);
     return true;
@@ -122,10 +145,10 @@ bool leat_embedded_pump(leat_embedded *embedded) {
 }
 
 void leat_embedded_feed_bytebuf(leat_embedded *embedded, leat_bytebuf *buf) {
-    if (embedded->closed || !leat_items_add(embedded->alloc, &embedded->pending, &buf, sizeof buf, 1)) {
-        embedded->lost = embedded->lost || !embedded->closed;
+    if (embedded->closed)
         leat_bytebuf_release(buf);
-    }
+    else if (!add_pending(embedded, buf))
+        embedded->lost = true;
     leat_virtual_loop_settle(embedded->loop);
 }
 
@@ -221,6 +244,12 @@ void leat_embedded_allow_writes(leat_embedded *embedded, uint64_t total) {
 }
 
 void leat_embedded_link(leat_embedded *one, leat_embedded *other) {
-    one->peer = other;
-    other->peer = one;
+    assert(one->loop == other->loop && one != other);
+    if (!one->closed && !other->closed) {
+        one->peer = other;
+        other->peer = one;
+        return;
+    }
+    one->peer_closed = one->pending_eof = other->closed;
+    other->peer_closed = other->pending_eof = one->closed;
 }
