@@ -5,6 +5,8 @@
 #include "bench/harness.h"
 
 extern const bench_suite alloc_suite;
+extern const bench_suite array_suite;
+extern const bench_suite buffer_suite;
 extern const bench_suite gather_suite;
 extern const bench_suite hop_suite;
 extern const bench_suite memory_suite;
