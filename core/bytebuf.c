@@ -3,9 +3,11 @@
 
 #include "core/composite_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LARGEST_SIZE ((uint64_t)INT64_MAX / 2)
+#define MOST_HANDLES (UINT32_C(1) << 31) /* of one storage; threads that pass this at the same time are few */
 
 /* ---- the ledger ---- */
 
@@ -22,7 +24,7 @@ static void note_if_dead(const leat_bytebuf *buf, const char *where) {
 
 leat_bytebuf *leat_bytebuf_retain_noted(leat_bytebuf *buf, const char *where) {
     note_if_dead(buf, where);
-    __atomic_fetch_add(&buf->refs, 1, __ATOMIC_RELAXED);
+    leat_bytebuf_retain_quietly(buf);
     leat_handle_note(buf, LEAT_ALLOC_RETAINED, where);
     return buf;
 }
@@ -33,10 +35,11 @@ void leat_bytebuf_release_noted(leat_bytebuf *buf, const char *where) {
         return;
     }
     leat_handle_note(buf, LEAT_ALLOC_RELEASED, where);
-    if (__atomic_fetch_sub(&buf->refs, 1, __ATOMIC_ACQ_REL) != 1)
-        return;
-    leat_handle_note(buf, LEAT_ALLOC_DIED, where);
-    leat_bytebuf_end_life(buf);
+    uint32_t before = __atomic_fetch_sub(&buf->refs, 1, __ATOMIC_ACQ_REL);
+    if (before == 1)
+        leat_handle_note(buf, LEAT_ALLOC_DIED, where);
+    if (before == 1 || before > LEAT_BYTEBUF_MOST_REFS)
+        leat_bytebuf_release_oddly(buf, before);
 }
 
 void leat_bytebuf_touch_noted(leat_bytebuf *buf, const char *where) {
@@ -61,6 +64,25 @@ bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where) {
         return true;
     note_if_dead(buf, where);
     return false;
+}
+
+/* ---- counts that must not overflow ---- */
+
+#define PINNED (LEAT_BYTEBUF_MOST_REFS + LEAT_BYTEBUF_MOST_REFS / 2) /* too far from both ends to leave by counting */
+
+void leat_bytebuf_pin(leat_bytebuf *buf) {
+    uint32_t before = __atomic_exchange_n(&buf->refs, PINNED, __ATOMIC_RELAXED);
+    if (before > PINNED - LEAT_BYTEBUF_MOST_REFS / 4)
+        return;
+    leat_handle_note(buf, LEAT_ALLOC_MISUSED, "leat_bytebuf_retain: too many references");
+    fprintf(stderr, "leat: a buffer has %lu references and is never freed\n", (unsigned long)before);
+}
+
+void leat_bytebuf_release_oddly(leat_bytebuf *buf, uint32_t before) {
+    if (before == 1)
+        leat_bytebuf_end_life(buf);
+    else if (before > LEAT_BYTEBUF_MOST_REFS)
+        leat_bytebuf_pin(buf);
 }
 
 /* ---- storage ---- */
@@ -112,7 +134,7 @@ static leat_bytebuf *begin_whole(whole *block, leat_alloc *alloc, size_t usable)
     leat_handle_init(&block->handle, alloc, LEAT_BYTEBUF_PLAIN, "leat_bytebuf_new");
     block->handle.home = &block->storage;
     leat_bytebuf *buf = &block->handle.hot;
-    buf->storage = &block->storage;
+    block->handle.storage = &block->storage;
     buf->bytes = (uint8_t *)block + WHOLE_SIZE;
     block->storage.memory = buf->bytes;
     block->storage.size = usable - WHOLE_SIZE;
@@ -161,9 +183,9 @@ static leat_bytebuf *begin_foreign(leat_alloc *alloc, void *memory, size_t size,
     leat_handle_init(&block->handle, alloc, LEAT_BYTEBUF_PLAIN, where);
     block->handle.home = storage;
     leat_bytebuf *buf = &block->handle.hot;
-    buf->storage = storage;
+    block->handle.storage = storage;
     buf->bytes = memory;
-    buf->writer = buf->end = buf->write_limit = size;
+    buf->writer = buf->end = buf->write_limit = buf->read_limit = size;
     return buf;
 }
 
@@ -172,7 +194,7 @@ leat_bytebuf *leat_bytebuf_wrap(leat_alloc *alloc, void *memory, size_t size, le
     leat_bytebuf *buf = begin_foreign(alloc, memory, size, "leat_bytebuf_wrap");
     if (!buf)
         return NULL;
-    leat_foreign_storage *foreign = (leat_foreign_storage *)buf->storage;
+    leat_foreign_storage *foreign = (leat_foreign_storage *)leat_storage_of(buf);
     foreign->release = release;
     foreign->context = context;
     return buf;
@@ -182,7 +204,7 @@ leat_bytebuf *leat_bytebuf_wrap_static(leat_alloc *alloc, const void *memory, si
     leat_bytebuf *buf = begin_foreign(alloc, (void *)(uintptr_t)memory, size, "leat_bytebuf_wrap_static");
     if (!buf)
         return NULL;
-    buf->storage->read_only = true;
+    leat_storage_of(buf)->read_only = true;
     buf->flags |= LEAT_BYTEBUF_FROZEN;
     leat_bytebuf_share_below(buf, size);
     return buf;
@@ -191,14 +213,16 @@ leat_bytebuf *leat_bytebuf_wrap_static(leat_alloc *alloc, const void *memory, si
 leat_bytebuf *leat_bytebuf_view(leat_alloc *alloc, leat_storage *storage, uint8_t *bytes, uint64_t n, uint64_t floor,
                                 const char *where) {
     size_t usable;
+    if (__atomic_load_n(&storage->handles, __ATOMIC_RELAXED) >= MOST_HANDLES)
+        return NULL;
     leat_handle *handle = leat_alloc_take(alloc, sizeof *handle, &usable);
     if (!handle)
         return NULL;
     leat_handle_init(handle, alloc, LEAT_BYTEBUF_PLAIN, where);
     handle->block_size = usable;
-    handle->hot.storage = storage;
+    handle->storage = storage;
     handle->hot.bytes = bytes;
-    handle->hot.writer = handle->hot.end = handle->hot.write_limit = n;
+    handle->hot.writer = handle->hot.end = handle->hot.write_limit = handle->hot.read_limit = n;
     leat_bytebuf_share_below(&handle->hot, floor);
     __atomic_fetch_add(&storage->handles, 1, __ATOMIC_RELAXED);
     return &handle->hot;
@@ -207,7 +231,7 @@ leat_bytebuf *leat_bytebuf_view(leat_alloc *alloc, leat_storage *storage, uint8_
 /* A dead handle shows nothing, so that a use after the last release ends in a slow path that can say so. */
 static void bury(leat_bytebuf *buf) {
     __atomic_store_n(&buf->refs, 0, __ATOMIC_RELAXED);
-    buf->reader = buf->writer = buf->begin = buf->end = buf->write_limit = 0;
+    buf->reader = buf->writer = buf->begin = buf->end = buf->write_limit = buf->read_limit = 0;
 }
 
 void leat_bytebuf_end_life(leat_bytebuf *buf) {
@@ -216,7 +240,7 @@ void leat_bytebuf_end_life(leat_bytebuf *buf) {
         leat_composite_end_life(leat_composite_in(buf));
         return;
     }
-    leat_storage *storage = buf->storage;
+    leat_storage *storage = handle->storage;
     leat_storage *home = handle->home;
     bury(buf);
     if (home) {
@@ -245,9 +269,15 @@ void leat_bytebuf_share_below(leat_bytebuf *buf, uint64_t index) {
         __atomic_fetch_or(&buf->flags, LEAT_BYTEBUF_SHARED_BELOW, __ATOMIC_RELAXED);
 }
 
-void leat_bytebuf_refresh_limit(leat_bytebuf *buf) {
+/* Up to where a plain handle with one reference may write. */
+static uint64_t write_limit_of(const leat_bytebuf *buf) {
     bool appends = buf->writer >= leat_floor_of(buf) && !leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_FROZEN);
-    buf->write_limit = appends ? buf->end : buf->writer;
+    return appends ? buf->end : buf->writer;
+}
+
+void leat_bytebuf_refresh_limits(leat_bytebuf *buf) {
+    buf->write_limit = write_limit_of(buf);
+    buf->read_limit = buf->writer;
 }
 
 uint64_t leat_bytebuf_writable(const leat_bytebuf *buf) {
@@ -255,7 +285,7 @@ uint64_t leat_bytebuf_writable(const leat_bytebuf *buf) {
         return 0;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_capacity(buf) - buf->writer;
-    return buf->write_limit - buf->writer;
+    return write_limit_of(buf) - buf->writer;
 }
 
 uint64_t leat_bytebuf_capacity(const leat_bytebuf *buf) {
@@ -270,6 +300,7 @@ bool leat_bytebuf_set_reader_index(leat_bytebuf *buf, uint64_t index) {
     if (index > buf->writer || !leat_bytebuf_may_move(buf, __func__))
         return false;
     buf->reader = index;
+    leat_bytebuf_open_reading(buf);
     return true;
 }
 
@@ -279,7 +310,7 @@ bool leat_bytebuf_set_writer_index(leat_bytebuf *buf, uint64_t index) {
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_set_writer(buf, index);
     buf->writer = index;
-    leat_bytebuf_refresh_limit(buf);
+    leat_bytebuf_refresh_limits(buf);
     return true;
 }
 
@@ -303,6 +334,6 @@ int leat_bytebuf_discard_read(leat_bytebuf *buf) {
     memmove(buf->bytes, buf->bytes + buf->reader, (size_t)n);
     buf->reader = 0;
     buf->writer = n;
-    leat_bytebuf_refresh_limit(buf);
+    leat_bytebuf_refresh_limits(buf);
     return 0;
 }

@@ -16,20 +16,19 @@
 
 LEAT_BEGIN_DECLS
 
-struct leat_storage;
-
 /** A handle on bytes. The members are for inline code only; ask the functions below. One cache line. */
 typedef struct leat_bytebuf {
-    uint8_t *bytes;               /**< address of index 0; right for begin <= index < end */
-    uint64_t reader;              /**< next index to read */
-    uint64_t writer;              /**< next index to write */
-    uint64_t begin;               /**< first index that `bytes` covers */
-    uint64_t end;                 /**< index after the last that `bytes` covers */
-    uint64_t write_limit;         /**< relative writes go up to here without help; never below `writer` */
-    struct leat_storage *storage; /**< where the bytes live; NULL for a composite */
-    uint32_t refs;                /**< references; 0 = dead */
-    uint8_t kind;                 /**< LEAT_BYTEBUF_PLAIN or LEAT_BYTEBUF_COMPOSITE */
-    uint8_t flags;                /**< leat_bytebuf_flags */
+    uint8_t *bytes;       /**< address of index 0; right for begin <= index < end */
+    uint64_t reader;      /**< next index to read */
+    uint64_t writer;      /**< next index to write */
+    uint64_t begin;       /**< first index that `bytes` covers */
+    uint64_t end;         /**< index after the last that `bytes` covers */
+    uint64_t write_limit; /**< relative writes go up to here without help; `writer` while others hold references */
+    uint64_t
+        read_limit; /**< relative reads go up to here without help, in the window; 0 while others hold references */
+    uint32_t refs;  /**< references; 0 = dead */
+    uint8_t kind;   /**< LEAT_BYTEBUF_PLAIN or LEAT_BYTEBUF_COMPOSITE */
+    uint8_t flags;  /**< leat_bytebuf_flags */
     uint16_t spare;
 } leat_bytebuf;
 
@@ -99,7 +98,10 @@ LEAT_API leat_bytebuf *leat_bytebuf_copy(const leat_bytebuf *buf, leat_alloc *al
 
 /* ---- references ------------------------------------------------------------------------------------------------- */
 
-/** Adds a reference for another holder and returns `buf`; `where` is a static text for the ledger. Any thread. */
+/**
+ * Adds a reference for another holder and returns `buf`; `where` is a static text for the ledger. At 2^31 references
+ * the count stays for ever: the handle is never freed, and that is said on the standard error output. Any thread.
+ */
 LEAT_INLINE leat_bytebuf *leat_bytebuf_retain_at(leat_bytebuf *buf, const char *where);
 
 /** Gives one reference back; the last one ends the handle. NULL is fine. Any thread. */
@@ -119,6 +121,8 @@ LEAT_API leat_bytebuf *leat_bytebuf_touch(leat_bytebuf *buf);
 
 /* The parts of the three above that are not inline. */
 LEAT_API void leat_bytebuf_end_life(leat_bytebuf *buf);
+LEAT_API void leat_bytebuf_release_oddly(leat_bytebuf *buf, uint32_t before);
+LEAT_API void leat_bytebuf_pin(leat_bytebuf *buf);
 LEAT_API leat_bytebuf *leat_bytebuf_retain_noted(leat_bytebuf *buf, const char *where);
 LEAT_API void leat_bytebuf_release_noted(leat_bytebuf *buf, const char *where);
 LEAT_API void leat_bytebuf_touch_noted(leat_bytebuf *buf, const char *where);

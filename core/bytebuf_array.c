@@ -97,6 +97,7 @@ bool leat_bytebuf_read_array(leat_bytebuf *buf, void *values, size_t n, unsigned
     if (!leat_bytebuf_may_move(buf, __func__) || !leat_bytebuf_get_array(buf, buf->reader, values, n, width, order))
         return false;
     buf->reader += (uint64_t)n * width;
+    leat_bytebuf_open_reading(buf);
     return true;
 }
 

@@ -48,6 +48,7 @@ bool leat_bytebuf_read_bytes(leat_bytebuf *buf, void *out, size_t n) {
         return false;
     leat_bytebuf_copy_out(buf, buf->reader, out, n);
     buf->reader += n;
+    leat_bytebuf_open_reading(buf);
     return true;
 }
 

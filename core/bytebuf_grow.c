@@ -18,7 +18,7 @@ static uint64_t grown_capacity(uint64_t capacity, uint64_t needed, uint64_t max_
 static bool grow_in_place(leat_bytebuf *buf, uint64_t capacity) {
     if (!leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_TAIL))
         return false;
-    leat_storage *storage = buf->storage;
+    leat_storage *storage = leat_storage_of(buf);
     uint64_t before = (uint64_t)(storage->memory - (uint8_t *)storage->block);
     size_t usable;
     if (!storage->alloc->ops->grow_in_place(storage->alloc, storage->block, storage->block_size,
@@ -53,9 +53,9 @@ static int move_to_new_storage(leat_bytebuf *buf, uint64_t capacity) {
     if (buf->writer > 0)
         memcpy(storage->memory, buf->bytes, (size_t)buf->writer);
     leat_count_copied(handle->alloc, buf->writer);
-    if (buf->storage != handle->home)
-        leat_storage_drop(buf->storage);
-    buf->storage = storage;
+    if (handle->storage != handle->home)
+        leat_storage_drop(handle->storage);
+    handle->storage = storage;
     buf->bytes = storage->memory;
     buf->end = leat_bytebuf_min(storage->size, handle->max_capacity);
     buf->flags = (uint8_t)((buf->flags & LEAT_BYTEBUF_NOTED) | LEAT_BYTEBUF_TAIL);
@@ -72,7 +72,7 @@ static int grow(leat_bytebuf *buf, uint64_t needed) {
             return status;
     }
     leat_count_growth(handle->alloc);
-    leat_bytebuf_refresh_limit(buf);
+    leat_bytebuf_refresh_limits(buf);
     return 0;
 }
 
@@ -85,6 +85,9 @@ int leat_bytebuf_reserve(leat_bytebuf *buf, uint64_t n) {
         return LEAT_ELIMIT;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_reserve(buf, n);
+    leat_bytebuf_refresh_limits(buf);
+    if (leat_bytebuf_can_write(buf, n))
+        return 0;
     if (buf->writer < leat_floor_of(buf))
         return LEAT_ESHARED;
     return grow(buf, buf->writer + n);
@@ -94,10 +97,16 @@ uint8_t *leat_bytebuf_room(leat_bytebuf *buf, uint64_t n) {
     return leat_bytebuf_reserve(buf, n) == 0 && buf->bytes ? buf->bytes + buf->writer : NULL;
 }
 
-/* A look at another component of a composite has moved the window off its tail. */
+/* A look at another component of a composite has moved the window off its tail, or others held a reference. */
 static bool has_room(leat_bytebuf *buf, uint64_t n) {
-    if (!leat_bytebuf_can_write(buf, n) && leat_bytebuf_is_composite(buf))
+    if (leat_bytebuf_can_write(buf, n))
+        return true;
+    if (!leat_bytebuf_is_sole(buf))
+        return false;
+    if (leat_bytebuf_is_composite(buf))
         leat_composite_cover_tail(buf);
+    else
+        leat_bytebuf_refresh_limits(buf);
     return leat_bytebuf_can_write(buf, n);
 }
 
@@ -105,6 +114,7 @@ bool leat_bytebuf_wrote(leat_bytebuf *buf, uint64_t n) {
     if (!has_room(buf, n))
         return false;
     buf->writer += n;
+    leat_bytebuf_open_reading(buf);
     return true;
 }
 

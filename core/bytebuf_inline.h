@@ -15,12 +15,29 @@ LEAT_INLINE bool leat_bytebuf_has_flag(const leat_bytebuf *buf, uint8_t flag) {
     return (__atomic_load_n(&buf->flags, __ATOMIC_RELAXED) & flag) != 0;
 }
 
+/** From so many references on a handle lives for ever. */
+#define LEAT_BYTEBUF_MOST_REFS (UINT32_C(1) << 31)
+
 /** Adds a reference to a buffer without a ledger. */
 LEAT_INLINE void leat_bytebuf_retain_quietly(leat_bytebuf *buf) {
-    if (leat_bytebuf_is_sole(buf)) /* nobody else can count at the same time */
+    if (leat_bytebuf_is_sole(buf)) { /* nobody else can count or move anything at the same time */
+        buf->read_limit = 0;
+        buf->write_limit = buf->writer;
         __atomic_store_n(&buf->refs, 2, __ATOMIC_RELAXED);
-    else
-        __atomic_fetch_add(&buf->refs, 1, __ATOMIC_RELAXED);
+    } else if (__atomic_fetch_add(&buf->refs, 1, __ATOMIC_RELAXED) >= LEAT_BYTEBUF_MOST_REFS) {
+        leat_bytebuf_pin(buf);
+    }
+}
+
+/** Gives a reference to a buffer without a ledger back. */
+LEAT_INLINE void leat_bytebuf_release_quietly(leat_bytebuf *buf) {
+    if (leat_bytebuf_is_sole(buf)) {
+        leat_bytebuf_end_life(buf);
+        return;
+    }
+    uint32_t before = __atomic_fetch_sub(&buf->refs, 1, __ATOMIC_ACQ_REL);
+    if (before - 2 >= LEAT_BYTEBUF_MOST_REFS - 2) /* the last one, none, or too many */
+        leat_bytebuf_release_oddly(buf, before);
 }
 
 LEAT_INLINE leat_bytebuf *leat_bytebuf_retain_at(leat_bytebuf *buf, const char *where) {
@@ -35,8 +52,8 @@ LEAT_INLINE void leat_bytebuf_release_at(leat_bytebuf *buf, const char *where) {
         return;
     if (leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_NOTED))
         leat_bytebuf_release_noted(buf, where);
-    else if (leat_bytebuf_is_sole(buf) || __atomic_fetch_sub(&buf->refs, 1, __ATOMIC_ACQ_REL) == 1)
-        leat_bytebuf_end_life(buf);
+    else
+        leat_bytebuf_release_quietly(buf);
 }
 
 LEAT_INLINE leat_bytebuf *leat_bytebuf_touch_at(leat_bytebuf *buf, const char *where) {
@@ -64,15 +81,19 @@ LEAT_INLINE bool leat_bytebuf_skip(leat_bytebuf *buf, uint64_t n) {
     return true;
 }
 
-/** Says whether `n` readable bytes lie in the window of a handle whose reader may move. */
-LEAT_INLINE bool leat_bytebuf_can_read(const leat_bytebuf *buf, uint64_t n) {
-    return n <= buf->writer - buf->reader && buf->reader >= buf->begin && buf->reader + n <= buf->end &&
-           leat_bytebuf_is_sole(buf);
+/** Says whether a number of `width` bytes may be read without help: one comparison, which a shared handle fails too. */
+LEAT_INLINE bool leat_bytebuf_can_read(const leat_bytebuf *buf, unsigned width) {
+    return __builtin_expect(buf->reader + width <= buf->read_limit, 1);
 }
 
-/** Says whether `n` bytes may be written behind the writer without help. */
+/** Says the same of writing one behind the writer. */
+LEAT_INLINE bool leat_bytebuf_can_append(const leat_bytebuf *buf, unsigned width) {
+    return __builtin_expect(buf->writer + width <= buf->write_limit, 1);
+}
+
+/** Says whether `n` bytes may be written behind the writer without help; on a shared handle none. */
 LEAT_INLINE bool leat_bytebuf_can_write(const leat_bytebuf *buf, uint64_t n) {
-    return n <= buf->write_limit - buf->writer && leat_bytebuf_is_sole(buf);
+    return n <= buf->write_limit - buf->writer && (n > 0 || leat_bytebuf_is_sole(buf));
 }
 
 /** Says whether the window covers `n` bytes from `index` on. */
@@ -85,6 +106,9 @@ LEAT_INLINE bool leat_bytebuf_can_set(const leat_bytebuf *buf, uint64_t index, u
     return leat_bytebuf_covers(buf, index, n) && !leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_SHARED_BELOW) &&
            leat_bytebuf_is_sole(buf);
 }
+
+/** Brings the component that the reader lies in into the window; says whether a number of `width` bytes is there. */
+LEAT_API bool leat_bytebuf_cover_reader(leat_bytebuf *buf, unsigned width);
 
 /** Appends `n` bytes after leat_bytebuf_reserve made room for them; without room nothing happens but an assertion. */
 LEAT_API void leat_bytebuf_put_bytes(leat_bytebuf *buf, const void *data, size_t n);
@@ -100,7 +124,7 @@ LEAT_API void leat_bytebuf_put_bytes(leat_bytebuf *buf, const void *data, size_t
 #define LEAT_BYTEBUF_FAMILY(name, type, width)                                                                         \
     LEAT_INLINE bool leat_bytebuf_read_##name(leat_bytebuf *buf, type *value) {                                        \
         uint8_t bytes[width];                                                                                          \
-        if (leat_bytebuf_can_read(buf, width)) {                                                                       \
+        if (leat_bytebuf_can_read(buf, width) || leat_bytebuf_cover_reader(buf, width)) {                              \
             *value = leat_load_##name(buf->bytes + buf->reader);                                                       \
             buf->reader += width;                                                                                      \
             return true;                                                                                               \
@@ -112,7 +136,7 @@ LEAT_API void leat_bytebuf_put_bytes(leat_bytebuf *buf, const void *data, size_t
     }                                                                                                                  \
     LEAT_INLINE bool leat_bytebuf_write_##name(leat_bytebuf *buf, type value) {                                        \
         uint8_t bytes[width];                                                                                          \
-        if (leat_bytebuf_can_write(buf, width)) {                                                                      \
+        if (leat_bytebuf_can_append(buf, width)) {                                                                     \
             leat_store_##name(buf->bytes + buf->writer, value);                                                        \
             buf->writer += width;                                                                                      \
             return true;                                                                                               \
@@ -137,7 +161,7 @@ LEAT_API void leat_bytebuf_put_bytes(leat_bytebuf *buf, const void *data, size_t
     }                                                                                                                  \
     LEAT_INLINE void leat_bytebuf_put_##name(leat_bytebuf *buf, type value) {                                          \
         uint8_t bytes[width];                                                                                          \
-        if (leat_bytebuf_can_write(buf, width)) {                                                                      \
+        if (leat_bytebuf_can_append(buf, width)) {                                                                     \
             leat_store_##name(buf->bytes + buf->writer, value);                                                        \
             buf->writer += width;                                                                                      \
             return;                                                                                                    \

@@ -30,7 +30,8 @@ typedef struct leat_foreign_storage {
 /** The cold half of every handle, right behind its hot line. */
 typedef struct leat_handle {
     leat_bytebuf hot;
-    uint64_t floor; /* lowest index that this handle may change; atomic while others hold references */
+    struct leat_storage *storage; /* where the bytes live; NULL for a composite */
+    uint64_t floor;               /* lowest index that this handle may change; atomic while others hold references */
     uint64_t max_capacity;
     leat_alloc *alloc;
     leat_storage *home; /* the storage in the handle's own block, or NULL */
@@ -83,6 +84,7 @@ static inline void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint
     memset(&handle->hot, 0, sizeof handle->hot);
     handle->hot.refs = 1;
     handle->hot.kind = kind;
+    handle->storage = NULL;
     handle->floor = 0;
     handle->max_capacity = LEAT_BYTEBUF_UNBOUNDED;
     handle->alloc = alloc;
@@ -95,8 +97,18 @@ static inline void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint
 /** Says whether `where` may move indices: one reference. Reports a dead handle to the ledger. */
 bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where);
 
-/** Recomputes the write limit of a plain handle after its writer or floor moved. */
-void leat_bytebuf_refresh_limit(leat_bytebuf *buf);
+static inline leat_storage *leat_storage_of(const leat_bytebuf *buf) {
+    return leat_handle_of(buf)->storage;
+}
+
+/** Lets relative reads of the only reference go up to the end of the window, if the reader lies in it. */
+static inline void leat_bytebuf_open_reading(leat_bytebuf *buf) {
+    bool covered = buf->reader >= buf->begin && buf->reader < buf->end;
+    buf->read_limit = covered ? leat_bytebuf_min(buf->end, buf->writer) : 0;
+}
+
+/** Recomputes both limits of a plain handle with one reference: its writer or floor moved, or others held it. */
+void leat_bytebuf_refresh_limits(leat_bytebuf *buf);
 
 /** Raises the floor: everything below `index` is shared from now on. Safe while others hold references. */
 void leat_bytebuf_share_below(leat_bytebuf *buf, uint64_t index);

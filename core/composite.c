@@ -234,6 +234,17 @@ void leat_composite_cover(leat_composite *composite, uint32_t i) {
     hot->end = writes ? begin + (uint64_t)(composite->tail_end - component->bytes) : leat_component_end(composite, i);
     hot->write_limit = writes ? hot->end : hot->writer;
     hot->bytes = (uint8_t *)((uintptr_t)component->bytes - begin);
+    leat_bytebuf_open_reading(hot);
+}
+
+bool leat_bytebuf_cover_reader(leat_bytebuf *buf, unsigned width) {
+    if (!leat_bytebuf_is_sole(buf) || buf->writer - buf->reader < width)
+        return false;
+    if (leat_bytebuf_is_composite(buf) && !leat_bytebuf_covers(buf, buf->reader, 1))
+        leat_composite_cover(leat_composite_in(buf), leat_composite_locate(leat_composite_in(buf), buf->reader));
+    else
+        leat_bytebuf_open_reading(buf);
+    return leat_bytebuf_can_read(buf, width);
 }
 
 const uint8_t *leat_composite_at(const leat_bytebuf *buf, uint64_t index, uint64_t *have) {

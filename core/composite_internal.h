@@ -75,7 +75,7 @@ static inline bool leat_component_is_inline(const leat_composite *composite, con
 /** Forgets the window of the hot line: after every change of structure. */
 static inline void leat_composite_unwindow(leat_composite *composite) {
     leat_bytebuf *hot = &composite->handle.hot;
-    hot->begin = hot->end = 0;
+    hot->begin = hot->end = hot->read_limit = 0;
     hot->write_limit = hot->writer;
 }
 

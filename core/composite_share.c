@@ -35,7 +35,7 @@ leat_bytebuf *leat_component_split(leat_composite *composite, uint32_t i, uint64
     if (!ours)
         return leat_bytebuf_slice_range(owner, index, n, composite->handle.alloc);
     leat_bytebuf *part = leat_bytebuf_split_range(owner, index, n, composite->handle.alloc);
-    if (part && owner->storage->read_only)
+    if (part && leat_storage_of(owner)->read_only)
         part->flags |= LEAT_BYTEBUF_FROZEN;
     return part;
 }
@@ -183,7 +183,8 @@ static bool unshare_component(const leat_composite *composite, uint32_t i) {
     if (leat_component_length(composite, i) == 0 || leat_component_is_ours(composite, i, 0))
         return true;
     leat_bytebuf *owner = leat_component_of(composite, i)->owner;
-    if (!owner || !leat_bytebuf_is_sole(owner) || owner->storage->read_only || !leat_storage_is_sole(owner->storage))
+    if (!owner || !leat_bytebuf_is_sole(owner) || leat_storage_of(owner)->read_only ||
+        !leat_storage_is_sole(leat_storage_of(owner)))
         return false;
     leat_handle_of(owner)->floor = 0;
     owner->flags &= (uint8_t) ~(LEAT_BYTEBUF_SHARED_BELOW | LEAT_BYTEBUF_FROZEN);
@@ -205,9 +206,9 @@ uint64_t leat_composite_storage_size(const leat_bytebuf *buf) {
     const struct leat_storage *before = NULL;
     for (uint32_t i = 0; i < composite->count; i++) {
         const leat_bytebuf *owner = leat_component_of(composite, i)->owner;
-        if (owner && owner->storage != before)
+        if (owner && leat_storage_of(owner) != before)
             size += leat_bytebuf_storage_size(owner);
-        before = owner ? owner->storage : before;
+        before = owner ? leat_storage_of(owner) : before;
     }
     return size;
 }

@@ -17,7 +17,7 @@ typedef struct leat_receive {
 } leat_receive;
 
 static bool came_back(const leat_bytebuf *block) {
-    return leat_storage_is_sole(block->storage);
+    return leat_storage_is_sole(leat_storage_of(block));
 }
 
 static void rewind_block(leat_bytebuf **block) {
