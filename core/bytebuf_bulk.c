@@ -116,14 +116,22 @@ const void *leat_bytebuf_reserve_from(leat_bytebuf *buf, const void *data, uint6
     return own ? buf->bytes + offset : data ? data : (const void *)"";
 }
 
-bool leat_bytebuf_write_bytes(leat_bytebuf *buf, const void *data, size_t n) {
-    const void *from = leat_bytebuf_reserve_from(buf, data, n);
-    if (!from)
-        return false;
-    if (n == 0)
-        return true;
-    memcpy(buf->bytes + buf->writer, from, n);
+static void append(leat_bytebuf *buf, const void *data, size_t n) {
+    memcpy(buf->bytes + buf->writer, data, n);
     buf->writer += n;
+}
+
+__attribute__((noinline)) static bool write_after_reserving(leat_bytebuf *buf, const void *data, size_t n) {
+    const void *from = leat_bytebuf_reserve_from(buf, data, n);
+    if (from && n > 0)
+        append(buf, from, n);
+    return from != NULL;
+}
+
+bool leat_bytebuf_write_bytes(leat_bytebuf *buf, const void *data, size_t n) {
+    if (n == 0 || !leat_bytebuf_can_write(buf, n))
+        return write_after_reserving(buf, data, n);
+    append(buf, data, n);
     return true;
 }
 

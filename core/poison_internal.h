@@ -19,6 +19,9 @@
 #include <valgrind/memcheck.h>
 #endif
 
+/* Where nobody watches, what would be said costs a call that is not made: no room for it in a hot function's frame. */
+#define LEAT_WATCHED __attribute__((noinline, cold, unused))
+
 /** Says whether somebody watches this process: only then the calls below are worth their time. */
 static inline bool leat_memory_is_watched(void) {
 #if defined(LEAT_ASAN)
@@ -31,7 +34,7 @@ static inline bool leat_memory_is_watched(void) {
 }
 
 /** Nobody may touch these bytes from now on. */
-static inline void leat_poison(void *memory, size_t size) {
+LEAT_WATCHED static void leat_poison(void *memory, size_t size) {
 #if defined(LEAT_ASAN)
     __asan_poison_memory_region(memory, size);
 #elif defined(LEAT_MEMCHECK)
@@ -43,7 +46,7 @@ static inline void leat_poison(void *memory, size_t size) {
 }
 
 /** These bytes may be written, and read once they were. */
-static inline void leat_unpoison(void *memory, size_t size) {
+LEAT_WATCHED static void leat_unpoison(void *memory, size_t size) {
 #if defined(LEAT_ASAN)
     __asan_unpoison_memory_region(memory, size);
 #elif defined(LEAT_MEMCHECK)
@@ -55,7 +58,7 @@ static inline void leat_unpoison(void *memory, size_t size) {
 }
 
 /** These bytes may be used again as they are. */
-static inline void leat_unpoison_as_it_is(void *memory, size_t size) {
+LEAT_WATCHED static void leat_unpoison_as_it_is(void *memory, size_t size) {
 #if defined(LEAT_ASAN)
     __asan_unpoison_memory_region(memory, size);
 #elif defined(LEAT_MEMCHECK)

@@ -99,11 +99,29 @@ static void *lend_elsewhere(leat_pool *pool, size_t size, size_t *usable) {
     return kept ? hand_out(pool, block, held, size, usable) : block;
 }
 
-static void *allocate(leat_alloc *alloc, size_t size, size_t *usable) {
-    leat_pool *pool = pool_of(alloc);
+__attribute__((noinline)) static void *allocate_slowly(leat_pool *pool, size_t size, size_t *usable) {
     if (!is_mine(pool))
         return lend_elsewhere(pool, size, usable);
     return is_kept(pool, size) ? lend(pool, size, usable) : lend_large(pool, size, usable);
+}
+
+/* Says whether nothing but its own lists has to do with a block of that size. */
+static inline bool is_simple(const leat_pool *pool, size_t size) {
+    return is_mine(pool) && is_kept(pool, size) && !pool->watched;
+}
+
+/* What happens nearly always needs no frame and no call. */
+static void *allocate(leat_alloc *alloc, size_t size, size_t *usable) {
+    leat_pool *pool = pool_of(alloc);
+    if (!is_simple(pool, size))
+        return allocate_slowly(pool, size, usable);
+    pool_class *of = &pool->classes[pool_class_of(size)];
+    if (!of->first)
+        return allocate_slowly(pool, size, usable);
+    if (usable)
+        *usable = of->size;
+    pool->allocations++;
+    return take_kept(pool, of);
 }
 
 /* ---- growing ---- */
@@ -155,8 +173,7 @@ static void send_back(leat_pool *pool, void *released, unsigned index) {
     } while (!__atomic_compare_exchange_n(&pool->back[index], &first, block, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-static void release(leat_alloc *alloc, void *block, size_t usable) {
-    leat_pool *pool = pool_of(alloc);
+__attribute__((noinline)) static void release_slowly(leat_pool *pool, void *block, size_t usable) {
     if (!is_kept(pool, usable)) {
         leat_pool_give_to_inner(pool, block, usable);
         return;
@@ -166,6 +183,14 @@ static void release(leat_alloc *alloc, void *block, size_t usable) {
         pool_keep(pool, block, &pool->classes[index]);
     else
         send_back(pool, block, index);
+}
+
+static void release(leat_alloc *alloc, void *block, size_t usable) {
+    leat_pool *pool = pool_of(alloc);
+    if (!is_simple(pool, usable) || pool->cached + usable > pool->most_cached)
+        release_slowly(pool, block, usable);
+    else
+        pool_push(pool, block, &pool->classes[pool_class_of(usable)]);
 }
 
 /* ---- life ---- */

@@ -92,6 +92,14 @@ void leat_pool_count_down(leat_pool *pool);
 /** Ends the keeping of blocks: what is released from now on goes to the inner allocator. */
 void leat_pool_close(leat_pool *pool);
 
+/** Puts a block into its class. */
+static inline void pool_push(leat_pool *pool, pool_block *block, pool_class *of) {
+    block->next = of->first;
+    of->first = block;
+    of->count++;
+    pool->cached += of->size;
+}
+
 /** Puts a block into its class, or gives it to the inner allocator when enough is kept. */
 static inline void pool_keep(leat_pool *pool, void *released, pool_class *of) {
     pool_block *block = released;
@@ -100,10 +108,7 @@ static inline void pool_keep(leat_pool *pool, void *released, pool_class *of) {
         return;
     }
     pool_show_link(pool, block);
-    block->next = of->first;
-    of->first = block;
-    of->count++;
-    pool->cached += of->size;
+    pool_push(pool, block, of);
     if (pool->watched)
         leat_poison(block, of->size);
 }

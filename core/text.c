@@ -6,7 +6,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { BLOCK = 4 * sizeof(leat_wide) };
+enum { BLOCK = 4 * sizeof(leat_wide), HALF = BLOCK / 2 };
 
 /* Copies whole blocks up to the first that is not all ASCII, of which it leaves a copy too. Registers of AVX2 halve the
    time. */
@@ -36,30 +36,30 @@ static size_t ascii_before(uint64_t high) {
 #endif
 }
 
-#ifdef __SSE2__
 /* Which of 64 bytes are not ASCII, a bit each. */
 static uint64_t high_bits(const uint8_t *from) {
     uint64_t bits = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        __m128i part = _mm_loadu_si128((const __m128i *)(const void *)(from + 16 * i));
-        bits |= (uint64_t)(unsigned)_mm_movemask_epi8(part) << 16 * i;
+#ifdef __SSE2__
+    for (unsigned i = 0; i < 64; i += 16) {
+        __m128i part = _mm_loadu_si128((const __m128i *)(const void *)(from + i));
+        bits |= (uint64_t)(unsigned)_mm_movemask_epi8(part) << i;
     }
+#else
+    for (unsigned i = 0; i < 64; i++)
+        bits |= (uint64_t)(from[i] >> 7) << i;
+#endif
     return bits;
 }
 
 /* How many bytes of a block that is not all ASCII are: without a branch for each word. */
 static size_t ascii_in_block(const uint8_t *from) {
-    uint64_t low = high_bits(from), high = high_bits(from + 64);
-    return low ? (size_t)__builtin_ctzll(low) : 64 + (size_t)__builtin_ctzll(high);
+    uint64_t low = high_bits(from), high = high_bits(from + HALF);
+    return low ? (size_t)__builtin_ctzll(low) : HALF + (size_t)__builtin_ctzll(high);
 }
-#endif
 
-size_t leat_text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n) {
-    size_t done = n >= BLOCK ? copy_blocks(to, from, n) : 0;
-#ifdef __SSE2__
-    if (n - done >= BLOCK)
-        return done + ascii_in_block(from + done);
-#endif
+/* The same for fewer bytes than a block. */
+static size_t copy_ascii_short(uint8_t *to, const uint8_t *from, size_t n) {
+    size_t done = 0;
     for (uint64_t word; done + sizeof word <= n; done += sizeof word) {
         memcpy(&word, from + done, sizeof word);
         memcpy(to + done, &word, sizeof word);
@@ -69,6 +69,13 @@ size_t leat_text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n) {
     for (; done < n && from[done] < 0x80; done++)
         to[done] = from[done];
     return done;
+}
+
+size_t leat_text_copy_ascii(uint8_t *to, const uint8_t *from, size_t n) {
+    size_t done = n >= BLOCK ? copy_blocks(to, from, n) : 0;
+    if (n - done >= BLOCK)
+        return done + ascii_in_block(from + done);
+    return done + copy_ascii_short(to + done, from + done, n - done);
 }
 
 /* ---- characters ---- */
@@ -157,21 +164,67 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, int n) {
         to[i] = from[i];
 }
 
+/* Skips valid characters that are not ASCII as long as they follow each other and begin before `stop`; returns where
+   the next begins. False = there is a fault. */
+static bool skip_foreign(const uint8_t *from, size_t n, size_t stop, size_t *at) {
+    do {
+        int length = leat_text_next_utf8(from + *at, n - *at);
+        if (length <= 0)
+            return false;
+        *at += (size_t)length;
+    } while (*at < stop && from[*at] >= 0x80);
+    return true;
+}
+
+/* Looks at the characters of a block that are not ASCII. Returns how many bytes are whole, valid characters: as many as
+   the block has or, since the last one may go on behind it, up to three more; fewer up to a fault. */
+static size_t valid_in_block(const uint8_t *from, size_t left) {
+    size_t done = 0;
+    for (size_t part = 0; part < BLOCK; part += HALF) {
+        uint64_t high = high_bits(from + part);
+        if (done > part)
+            high &= UINT64_MAX << (done - part);
+        while (high) {
+            done = part + (size_t)__builtin_ctzll(high);
+            if (!skip_foreign(from, left, part + HALF, &done))
+                return done;
+            high = done < part + HALF ? high & UINT64_MAX << (done - part) : 0;
+        }
+    }
+    return done > BLOCK ? done : BLOCK;
+}
+
+/* Copies whole blocks of characters up to the first fault, or the last block, and returns how many bytes that were;
+   `*faulty` tells that it was a fault. A block that is not all ASCII is copied already when it is looked at. */
+static size_t copy_valid_blocks(uint8_t *to, const uint8_t *from, size_t n, bool *faulty) {
+    size_t done = 0;
+    *faulty = false;
+    while (!*faulty && n - done >= BLOCK) {
+        done += copy_blocks(to + done, from + done, n - done);
+        if (n - done < BLOCK)
+            break;
+        size_t valid = valid_in_block(from + done, n - done);
+        *faulty = valid < BLOCK;
+        for (size_t i = BLOCK; i < valid; i++)
+            to[done + i] = from[done + i];
+        done += valid;
+    }
+    return done;
+}
+
 /* Copies characters up to the first fault and returns how many bytes that were. */
 static size_t copy_valid(uint8_t *to, const uint8_t *from, size_t n) {
-    size_t done = 0;
-    for (;;) {
-        done += leat_text_copy_ascii(to + done, from + done, n - done);
-        while (done < n && from[done] >= 0x80) {
-            int length = leat_text_next_utf8(from + done, n - done);
-            if (length <= 0)
-                return done;
-            copy_short(to + done, from + done, length);
-            done += (size_t)length;
-        }
-        if (done == n)
-            return done;
+    bool faulty;
+    size_t done = copy_valid_blocks(to, from, n, &faulty);
+    while (!faulty && done < n) {
+        done += copy_ascii_short(to + done, from + done, n - done);
+        int length = done < n ? leat_text_next_utf8(from + done, n - done) : 0;
+        if (length <= 0)
+            break;
+        copy_short(to + done, from + done, length);
+        done += (size_t)length;
     }
+    return done;
 }
 
 static size_t ascii_run(const uint8_t *from, size_t n) {

@@ -167,6 +167,35 @@ START_TEST(whatever_is_written_has_the_length_that_was_told) {
 }
 END_TEST
 
+/* What the text before it is, a character of three bytes or part of one at every place of a few blocks. */
+static void assert_found(const char *around, size_t at, const char *what, bool valid) {
+    uint8_t text[400];
+    const size_t n = sizeof text;
+    memset(text, 'x', n);
+    for (size_t i = 0; i < at; i++)
+        text[i] = (uint8_t)around[i % strlen(around)];
+    memcpy(text + at, what, strlen(what));
+    leat_bytebuf *buf = fresh(sizeof text);
+    ck_assert_int_eq(leat_text_write_utf8(buf, text, n, LEAT_TEXT_STRICT), valid ? 0 : LEAT_ECORRUPT);
+    ck_assert(!valid || leat_bytebuf_equals_bytes(buf, text, n));
+    leat_bytebuf_clear(buf);
+    ck_assert_int_eq(leat_text_write_utf8(buf, text, n, LEAT_TEXT_REPLACE), 0);
+    ck_assert_uint_eq(leat_bytebuf_readable(buf), leat_text_utf8_length(text, n));
+    leat_bytebuf_release(buf);
+}
+
+START_TEST(characters_and_faults_are_found_wherever_they_stand) {
+    for (size_t at = 0; at < 390; at++) {
+        assert_found("plain ", at, "\xe2\x82\xac", true);
+        assert_found("plain ", at, "\xe2\x82\xac\xf0\x9f\x98\x80", true);
+        assert_found("plain ", at, "\xe2\x82", false);
+        assert_found("plain ", at, "\x80", false);
+        assert_found("\xc3\xa9", at / 2 * 2, "\xd0\xb6", true);
+        assert_found("\xc3\xa9", at / 2 * 2, "\xf0\x9f\x98", false);
+    }
+}
+END_TEST
+
 /* ---- where it is written ---- */
 
 START_TEST(limits_and_sharing_refuse_a_write_and_leave_the_buffer_alone) {
@@ -208,14 +237,14 @@ START_TEST(text_is_written_into_a_composite) {
 END_TEST
 
 int main(void) {
-    return suite_run("text",
-                     (const TTest *const[]){an_exactly_sized_buffer_is_written_without_growing,
-                                            reserving_the_worst_case_grows_it, texts_become_buffers_with_one_allocation,
-                                            ascii_refuses_other_bytes_wherever_they_stand,
-                                            latin1_becomes_the_characters_of_the_same_number,
-                                            every_character_of_utf16_is_valid_utf8_and_no_surrogate_is,
-                                            whatever_is_written_has_the_length_that_was_told,
-                                            limits_and_sharing_refuse_a_write_and_leave_the_buffer_alone,
-                                            a_stream_reads_characters_across_the_borders_of_a_composite,
-                                            text_is_written_into_a_composite, NULL});
+    return suite_run(
+        "text",
+        (const TTest *const[]){
+            an_exactly_sized_buffer_is_written_without_growing, reserving_the_worst_case_grows_it,
+            texts_become_buffers_with_one_allocation, ascii_refuses_other_bytes_wherever_they_stand,
+            latin1_becomes_the_characters_of_the_same_number,
+            every_character_of_utf16_is_valid_utf8_and_no_surrogate_is,
+            whatever_is_written_has_the_length_that_was_told, characters_and_faults_are_found_wherever_they_stand,
+            limits_and_sharing_refuse_a_write_and_leave_the_buffer_alone,
+            a_stream_reads_characters_across_the_borders_of_a_composite, text_is_written_into_a_composite, NULL});
 }
