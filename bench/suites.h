@@ -9,6 +9,7 @@ extern const bench_suite array_suite;
 extern const bench_suite buffer_suite;
 extern const bench_suite gather_suite;
 extern const bench_suite hop_suite;
+extern const bench_suite loop_suite;
 extern const bench_suite memory_suite;
 extern const bench_suite noise_suite;
 extern const bench_suite router_suite;

@@ -252,6 +252,14 @@ void leat_channel_run_completions(leat_channel *channel);
 
 /* loop */
 void leat_loop_read_clock(leat_loop *loop);
+/** leat_loop_enter for turns that seldom ask for the time: the first who does reads the clock. */
+void leat_loop_enter_without_clock(leat_loop *loop);
+/** Returns the loop's time; within core, instead of looking at it. */
+static inline uint64_t leat_loop_time(leat_loop *loop) {
+    if (loop->stale)
+        leat_loop_read_clock(loop);
+    return loop->now;
+}
 int leat_timers_run(leat_loop *loop);
 void leat_timers_clean_up(leat_loop *loop);
 void leat_receive_clean_up(leat_loop *loop);

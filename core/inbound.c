@@ -6,14 +6,14 @@ void leat_channel_connected(leat_channel *channel) {
     if (channel_has(channel, CHANNEL_ACTIVE | CHANNEL_CLOSING | CHANNEL_ABORTED | CHANNEL_ENDED))
         return;
     channel->flags |= CHANNEL_ACTIVE;
-    channel->last_read = channel->last_written = channel->loop->now;
+    channel->last_read = channel->last_written = leat_loop_time(channel->loop);
     leat_channel_mark(channel, WORK_WRITE | WORK_INTEREST);
     leat_ctx_fire_active(head_of(channel));
 }
 
 void leat_channel_received(leat_channel *channel, leat_bytebuf *buf) {
     channel->received += leat_bytebuf_readable(buf);
-    channel->last_read = channel->loop->now;
+    channel->last_read = leat_loop_time(channel->loop);
     LEAT_PROBE(received, channel, channel->received);
     if (channel_has(channel, CHANNEL_CLOSING | CHANNEL_ABORTED | CHANNEL_ENDED)) {
         leat_bytebuf_release(buf);

@@ -77,6 +77,7 @@ static void end_turns(leat_loop *loop) {
 
 void leat_loop_read_clock(leat_loop *loop) {
     uint64_t now = loop->ops->now(loop);
+    loop->stale = false;
     if (now > loop->now)
         loop->now = now;
 }
@@ -86,6 +87,17 @@ void leat_loop_enter(leat_loop *loop) {
     if (loop->depth++ > 0)
         return;
     leat_loop_read_clock(loop);
+    loop->stats.turns++;
+}
+
+void leat_loop_enter_without_clock(leat_loop *loop) {
+    if (loop->depth > 0 || loop->measures) {
+        leat_loop_enter(loop);
+        return;
+    }
+    leat_assert_thread(loop);
+    loop->depth++;
+    loop->stale = true;
     loop->stats.turns++;
 }
 
@@ -105,11 +117,13 @@ void leat_loop_leave(leat_loop *loop) {
 }
 
 void leat_loop_measure_turns(leat_loop *loop, bool on) {
+    leat_loop_time(loop); /* this turn counts from now */
     loop->measures = on;
 }
 
 void leat_loop_run_due(leat_loop *loop) {
-    leat_mailbox_run(loop->mailbox, loop);
+    for (int pass = 0; pass < MOST_PASSES && leat_mailbox_has_tasks(loop->mailbox); pass++)
+        leat_mailbox_run(loop->mailbox, loop);
     leat_loop_enter(loop);
     leat_loop_leave(loop);
     leat_timers_run(loop);
@@ -177,8 +191,8 @@ void leat_loop_release(leat_loop *loop) {
     loop->ops->destroy(loop);
 }
 
-uint64_t leat_loop_now(const leat_loop *loop) {
-    return loop->now;
+uint64_t leat_loop_now(leat_loop *loop) {
+    return leat_loop_time(loop);
 }
 
 leat_alloc *leat_loop_alloc(const leat_loop *loop) {

@@ -38,7 +38,7 @@ LEAT_API void leat_loop_stop(leat_loop *loop);
 LEAT_API void leat_loop_release(leat_loop *loop);
 
 /** Returns the loop's clock in nanoseconds, as of the beginning of this turn; it never goes back. */
-LEAT_API uint64_t leat_loop_now(const leat_loop *loop);
+LEAT_API uint64_t leat_loop_now(leat_loop *loop);
 
 /** Returns the allocator of the loop: what its channels and their buffers are made from. */
 LEAT_API leat_alloc *leat_loop_alloc(const leat_loop *loop);

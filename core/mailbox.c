@@ -3,14 +3,17 @@
 
 #include <threads.h>
 
-enum { DEFAULT_BOUND = 64 * 1024 * 1024 };
+enum {
+    DEFAULT_BOUND = 64 * 1024 * 1024,
+    BYTES_AT_ONCE = 64 * 1024, /* what ran is given back in such steps, not task by task */
+};
 
 struct leat_mailbox {
-    uint32_t refs;
-    uint32_t posting;  /* threads inside leat_mailbox_post: the loop stays until they are out */
     leat_task *newest; /* &closed once the loop is gone */
-    leat_task closed;
     uint64_t bytes;
+    uint32_t waking; /* threads that may wake the loop: it stays until they did */
+    uint32_t refs;
+    leat_task closed;
     uint64_t bound;
     leat_loop *loop;
     leat_alloc *alloc;
@@ -35,6 +38,8 @@ void leat_mailbox_release(leat_mailbox *mailbox) {
 }
 
 static bool reserve(leat_mailbox *mailbox, uint64_t bytes) {
+    if (bytes == 0)
+        return true;
     uint64_t before = __atomic_fetch_add(&mailbox->bytes, bytes, __ATOMIC_RELAXED);
     if (before <= mailbox->bound && bytes <= mailbox->bound - before)
         return true;
@@ -42,38 +47,47 @@ static bool reserve(leat_mailbox *mailbox, uint64_t bytes) {
     return false;
 }
 
-/* Pushes the task; sets whether the loop may be asleep over an empty mailbox. False = closed. */
-static bool push(leat_mailbox *mailbox, leat_task *task, bool *first) {
+static void give_back(leat_mailbox *mailbox, uint64_t bytes) {
+    if (bytes > 0)
+        __atomic_fetch_sub(&mailbox->bytes, bytes, __ATOMIC_RELAXED);
+}
+
+/* Puts the task on top if that still is `*newest`, else looks what is. */
+static bool put_on(leat_mailbox *mailbox, leat_task **newest, leat_task *task) {
+    task->next = *newest;
+    return __atomic_compare_exchange_n(&mailbox->newest, newest, task, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+/* The first task of an empty mailbox, over which the loop may be asleep. It is there only as long as nobody could have
+   closed the mailbox without seeing us in `waking`. */
+static bool put_first(leat_mailbox *mailbox, leat_task **newest, leat_task *task) {
+    __atomic_fetch_add(&mailbox->waking, 1, __ATOMIC_SEQ_CST);
+    bool there = put_on(mailbox, newest, task);
+    if (there)
+        mailbox->loop->ops->wake(mailbox->loop);
+    __atomic_fetch_sub(&mailbox->waking, 1, __ATOMIC_RELEASE);
+    return there;
+}
+
+/* False = closed. Behind another task there is nothing more to do: who put the first one wakes the loop. */
+static bool push(leat_mailbox *mailbox, leat_task *task) {
     leat_task *newest = __atomic_load_n(&mailbox->newest, __ATOMIC_RELAXED);
-    do {
+    for (bool there = false; !there;) {
         if (newest == &mailbox->closed)
             return false;
-        task->next = newest;
-    } while (!__atomic_compare_exchange_n(&mailbox->newest, &newest, task, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-    *first = newest == NULL;
+        there = newest ? put_on(mailbox, &newest, task) : put_first(mailbox, &newest, task);
+    }
     return true;
 }
 
-static int post(leat_mailbox *mailbox, leat_task *task) {
-    uint64_t bytes = task->bytes;
-    if (!reserve(mailbox, bytes))
-        return LEAT_ELIMIT;
-    bool first = false;
-    if (push(mailbox, task, &first)) {
-        if (first)
-            mailbox->loop->ops->wake(mailbox->loop);
-        return LEAT_OK;
-    }
-    __atomic_fetch_sub(&mailbox->bytes, bytes, __ATOMIC_RELAXED);
-    return LEAT_ECLOSED;
-}
-
 void leat_mailbox_post(leat_mailbox *mailbox, leat_task *task) {
-    __atomic_fetch_add(&mailbox->posting, 1, __ATOMIC_SEQ_CST);
-    int code = post(mailbox, task);
-    __atomic_fetch_sub(&mailbox->posting, 1, __ATOMIC_RELEASE);
-    if (code != LEAT_OK)
-        task->fn(task, code);
+    uint64_t bytes = task->bytes;
+    int code = reserve(mailbox, bytes) ? LEAT_OK : LEAT_ELIMIT;
+    if (code == LEAT_OK && push(mailbox, task))
+        return;
+    if (code == LEAT_OK)
+        give_back(mailbox, bytes);
+    task->fn(task, code == LEAT_OK ? LEAT_ECLOSED : code);
 }
 
 static leat_task *oldest_first(leat_task *newest) {
@@ -87,15 +101,24 @@ static leat_task *oldest_first(leat_task *newest) {
     return oldest;
 }
 
+static void run_one(leat_loop *loop, leat_task *task, int status) {
+    loop->stats.tasks++;
+    leat_loop_enter_without_clock(loop);
+    task->fn(task, status);
+    leat_loop_leave(loop);
+}
+
 static void run_all(leat_mailbox *mailbox, leat_loop *loop, leat_task *newest, int status) {
+    uint64_t bytes = 0;
     for (leat_task *task = oldest_first(newest), *next; task; task = next) {
         next = task->next;
         task->next = NULL;
-        __atomic_fetch_sub(&mailbox->bytes, task->bytes, __ATOMIC_RELAXED);
-        loop->stats.tasks++;
-        leat_loop_enter(loop);
-        task->fn(task, status);
-        leat_loop_leave(loop);
+        bytes += task->bytes;
+        if (bytes >= BYTES_AT_ONCE || !next) {
+            give_back(mailbox, bytes);
+            bytes = 0;
+        }
+        run_one(loop, task, status);
     }
 }
 
@@ -112,7 +135,7 @@ bool leat_mailbox_has_tasks(const leat_mailbox *mailbox) {
 void leat_mailbox_close(leat_mailbox *mailbox, leat_loop *loop) {
     leat_task *left = __atomic_exchange_n(&mailbox->newest, &mailbox->closed, __ATOMIC_SEQ_CST);
     run_all(mailbox, loop, left, LEAT_ECLOSED);
-    while (__atomic_load_n(&mailbox->posting, __ATOMIC_ACQUIRE) > 0)
+    while (__atomic_load_n(&mailbox->waking, __ATOMIC_ACQUIRE) > 0)
         thrd_yield();
     leat_mailbox_release(mailbox);
 }

@@ -223,7 +223,7 @@ static void advance(leat_channel *channel, uint64_t taken) {
     channel->queued -= taken;
     channel->written += taken;
     if (taken > 0)
-        channel->last_written = channel->loop->now;
+        channel->last_written = leat_loop_time(channel->loop);
     outbound_ring *ring = channel->ring;
     while (ring->count > 0) {
         leat_bytebuf *buf = entry_at(ring, 0)->buf;

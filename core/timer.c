@@ -65,8 +65,8 @@ int leat_timer_start(leat_loop *loop, leat_timer *timer, uint64_t delay_ms) {
     leat_assert_thread(loop);
     if (loop->depth == 0)
         leat_loop_read_clock(loop); /* outside a turn the time of the last one may be long ago */
-    uint64_t most = (UINT64_MAX - 1 - loop->now) / 1000000;
-    uint64_t deadline = loop->now + (delay_ms < most ? delay_ms : most) * 1000000;
+    uint64_t now = leat_loop_time(loop), most = (UINT64_MAX - 1 - now) / 1000000;
+    uint64_t deadline = now + (delay_ms < most ? delay_ms : most) * 1000000;
     if (timer->slot == 0 && !make_room(loop))
         return LEAT_ENOMEM;
     timer->deadline = deadline;

@@ -104,6 +104,7 @@ struct leat_loop {
     uint64_t now;
     unsigned depth;
     bool stopping;
+    bool stale; /**< `now` is of an earlier turn: this one has not asked for the time */
     bool measures;
     bool ending;
     leat_channel *dirty_first, *dirty_last;

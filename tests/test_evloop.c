@@ -88,6 +88,38 @@ START_TEST(waiting_for_a_timer_takes_a_handful_of_turns) {
 }
 END_TEST
 
+/* A task that takes 5 ms, or sets an alarm. */
+typedef struct chore {
+    leat_task task;
+    alarm_clock *alarm;
+    leat_loop *loop;
+    size_t *fired;
+} chore;
+
+static void do_chore(leat_task *task, int status) {
+    chore *self = (chore *)(void *)task;
+    ck_assert_int_eq(status, 0);
+    uint64_t before = system_clock();
+    while (!self->alarm && system_clock() < before + 5000000)
+        ;
+    if (!self->alarm)
+        return;
+    set_alarm(self->alarm, self->loop, 3, self->fired);
+    self->alarm->due = before + 3000000;
+}
+
+START_TEST(a_timer_started_behind_a_long_task_is_not_early) {
+    leat_loop *loop = new_loop();
+    alarm_clock alarm;
+    size_t fired = 0;
+    chore slow = {.task.fn = do_chore}, sets = {{.fn = do_chore}, &alarm, loop, &fired};
+    leat_loop_post(loop, &slow.task);
+    leat_loop_post(loop, &sets.task);
+    run_until(loop, &fired, 1);
+    leat_loop_release(loop);
+}
+END_TEST
+
 /* Other threads. */
 
 static void arrive(leat_task *task, int status) {
@@ -249,9 +281,10 @@ int main(void) {
     return suite_run("evloop",
                      (const TTest *const[]){
                          timers_fire_in_order_and_never_early, a_stopped_timer_does_not_fire_and_a_later_one_still_does,
-                         waiting_for_a_timer_takes_a_handful_of_turns, a_stop_from_another_thread_ends_the_run,
-                         a_watch_tells_of_what_it_was_asked_for_only, a_watch_may_release_itself,
-                         a_signal_comes_as_a_turn_of_the_loop, a_wrapped_loop_works_while_the_caller_runs_his_own,
+                         waiting_for_a_timer_takes_a_handful_of_turns, a_timer_started_behind_a_long_task_is_not_early,
+                         a_stop_from_another_thread_ends_the_run, a_watch_tells_of_what_it_was_asked_for_only,
+                         a_watch_may_release_itself, a_signal_comes_as_a_turn_of_the_loop,
+                         a_wrapped_loop_works_while_the_caller_runs_his_own,
                          a_stop_breaks_the_run_of_a_wrapped_loop_each_time,
                          a_loop_without_allocator_lends_from_a_pool_that_outlives_it, NULL});
 }

@@ -73,9 +73,10 @@ static void after_events(struct ev_loop *ev, ev_check *check, int events) {
 
 static int wait_for_events(leat_loop *loop, uint64_t deadline) {
     evloop *self = (evloop *)loop;
-    wait_until(self, deadline);
+    if (deadline > 0)
+        wait_until(self, deadline);
     self->waiting = true;
-    ev_run(self->ev, EVRUN_ONCE);
+    ev_run(self->ev, deadline > 0 ? EVRUN_ONCE : EVRUN_NOWAIT);
     self->waiting = false;
     return 0;
 }
