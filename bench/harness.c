@@ -176,10 +176,22 @@ static bool conclude(const contest *all, size_t pairs, bench_result *result) {
     return conclude_ratio(all, (bench_ratio){AGAIN, all->row->arms[0]->name, 0}, pairs, result);
 }
 
+/* Whether the arm keeps the promise that the row makes for it. */
+static bool allocates_as_promised(const bench_row *row, const char *arm, double allocs, char *complaint, size_t size) {
+    if (!row->allocates_nothing || strcmp(row->allocates_nothing, arm) != 0 || allocs <= 0)
+        return true;
+    snprintf(complaint, size, "%s/%s: %s allocates %g times an operation", row->suite, row->name, arm, allocs);
+    return false;
+}
+
 static bool count_all(const bench_row *row, bench_result *result, char *complaint, size_t size) {
-    for (size_t i = 0; i < BENCH_MOST_ARMS && row->arms[i]; i++)
-        if (!bench_count(row, row->arms[i], &result->arms[i].traffic, complaint, size))
+    for (size_t i = 0; i < BENCH_MOST_ARMS && row->arms[i]; i++) {
+        bench_traffic *traffic = &result->arms[i].traffic;
+        if (!bench_count(row, row->arms[i], traffic, complaint, size))
             return false;
+        if (!allocates_as_promised(row, row->arms[i]->name, traffic->allocs, complaint, size))
+            return false;
+    }
     return true;
 }
 

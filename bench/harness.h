@@ -62,6 +62,7 @@ typedef struct bench_row {
     const bench_arm *arms[BENCH_MOST_ARMS];
     bench_best best;
     bench_ratio ratios[BENCH_MOST_RATIOS]; /**< ended by an entry without names, or full */
+    const char *allocates_nothing;         /**< an arm whose operation may not allocate, or the row ends; NULL = none */
 } bench_row;
 
 /** Somebody to whom a suite shows its rows: the list, the search for a name, the measurement. */
@@ -120,8 +121,8 @@ typedef struct bench_effort {
 /**
  * Measures a row: lets every arm produce its output and compares them, counts the memory traffic of each arm, then
  * samples the arms in rotated order, slice by slice; a sample is the median of its slices. A second instance of the
- * first arm, `again`, shows the noise. Returns false, with a line in `complaint`, when outputs differ, an arm leaks or
- * cannot work, or a ratio names no arm.
+ * first arm, `again`, shows the noise. Returns false, with a line in `complaint`, when outputs differ, an arm leaks,
+ * allocates though it may not, or cannot work, or a ratio names no arm.
  */
 bool bench_measure(const bench_row *row, bench_effort effort, bench_result *result, char *complaint, size_t size);
 

@@ -1,4 +1,5 @@
 /** What a message costs on its way through handlers, against the same number of indirect calls. */
+#include "bench/hop.h"
 #include "bench/suites.h"
 #include "core/embedded.h"
 #include "core/transport.h"
@@ -209,6 +210,7 @@ static void rows(bench_visitor *visitor) {
     inbound(visitor, "inbound-1", 1, 6);
     inbound(visitor, "inbound-8", 8, 4.5);
     inbound(visitor, "inbound-32", 32, 4.5);
+    bench_hop_write_rows(visitor);
 }
 
 const bench_suite hop_suite = {"hop", "a message through handlers, a whole turn, against indirect calls", rows};

@@ -71,12 +71,15 @@ leat_alloc *leat_channel_alloc(const leat_channel *channel) {
     return channel->loop->alloc;
 }
 
+static bool lies_behind(const leat_ctx *ctx, const leat_done *done) {
+    return (uintptr_t)done - (uintptr_t)ctx < sizeof *ctx + ctx->handler->state_size;
+}
+
 void leat_channel_write(leat_channel *channel, leat_msg msg, leat_done *done) {
     leat_assert_thread(channel->loop);
-    if (done) {
-        for (uint32_t i = 0; i < channel->live; i++)
+    for (uint32_t i = 0; done && i < channel->live; i++)
+        if (lies_behind(channel->places[i], done))
             leat_ctx_pin(channel->places[i], done);
-    }
     leat_ctx_write(tail_of(channel), msg, done);
 }
 

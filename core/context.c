@@ -6,17 +6,14 @@ static leat_ctx *const *place_after(const leat_ctx *ctx) {
     return &ctx->channel->places[ctx->position + ((ctx->flags & CTX_REMOVED) ? 0 : 1)];
 }
 
-/* Runs an inbound entry at the next handler that has it and was added; the tail has every one. */
+/* Runs an inbound entry at the next handler that has it and was added; the tail has every one. Who acts is of interest
+   to a ledger only: without one the call is the last thing, and a jump. */
 #define FIRE(ctx, entry, ...)                                                                                          \
     do {                                                                                                               \
         leat_ctx *const *place = place_after(ctx);                                                                     \
         while (!(*place)->handler->entry || !((*place)->flags & CTX_ENTERED))                                          \
             place++;                                                                                                   \
-        leat_ctx *next = *place;                                                                                       \
-        leat_loop *loop = next->channel->loop;                                                                         \
-        const char *before = leat_loop_act(loop, next->handler->name);                                                 \
-        next->handler->entry(__VA_ARGS__);                                                                             \
-        leat_loop_act(loop, before);                                                                                   \
+        RUN(*place, entry, __VA_ARGS__);                                                                               \
     } while (0)
 
 /* The same towards the transport; the head has every outbound entry. */
@@ -25,10 +22,19 @@ static leat_ctx *const *place_after(const leat_ctx *ctx) {
         leat_ctx *const *place = &(ctx)->channel->places[(ctx)->position] - 1;                                         \
         while (!(*place)->handler->entry || !((*place)->flags & CTX_ENTERED))                                          \
             place--;                                                                                                   \
-        leat_ctx *next = *place;                                                                                       \
+        RUN(*place, entry, next);                                                                                      \
+    } while (0)
+
+#define RUN(ctx, entry, ...)                                                                                           \
+    do {                                                                                                               \
+        leat_ctx *next = (ctx);                                                                                        \
         leat_loop *loop = next->channel->loop;                                                                         \
+        if (!loop->tracker) {                                                                                          \
+            next->handler->entry(__VA_ARGS__);                                                                         \
+            return;                                                                                                    \
+        }                                                                                                              \
         const char *before = leat_loop_act(loop, next->handler->name);                                                 \
-        next->handler->entry(next);                                                                                    \
+        next->handler->entry(__VA_ARGS__);                                                                             \
         leat_loop_act(loop, before);                                                                                   \
     } while (0)
 

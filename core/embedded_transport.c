@@ -130,10 +130,10 @@ bool leat_embedded_pump(leat_embedded *embedded) {
     if (!embedded->channel || embedded->closed)
         return false;
     leat_loop_enter(&embedded->loop->loop);
-    bool moved = writes_on(embedded);
+    bool moved = writes_on(embedded), read = false;
     while (deliver_one(embedded))
-        moved = true;
-    if (moved)
+        read = moved = true;
+    if (read)
         leat_channel_received_all(embedded->channel);
     if (eof_is_due(embedded)) {
         embedded->pending_eof = false;

@@ -233,6 +233,13 @@ START_TEST(arm_that_leaves_blocks_behind_is_an_error) {
 }
 END_TEST
 
+START_TEST(an_arm_that_allocates_though_it_may_not_is_an_error) {
+    bench_row row = row_of(steady, (bench_ratio){"first", "second", 2});
+    row.allocates_nothing = "second";
+    assert_complaint(&row, "suite/case: second allocates 1 times an operation");
+}
+END_TEST
+
 START_TEST(ratio_of_an_arm_that_does_not_exist_is_an_error) {
     bench_row row = row_of(steady, (bench_ratio){"first", "third", 2});
     assert_complaint(&row, "suite/case: a ratio names an arm that does not exist");
@@ -302,6 +309,6 @@ int main(void) {
             best_is_the_arm_with_the_lower_median, every_row_measures_its_first_arm_again,
             memory_traffic_is_counted_an_operation, outputs_that_differ_are_an_error_before_anything_is_timed,
             output_that_is_cut_short_is_an_error, arm_that_leaves_blocks_behind_is_an_error,
-            ratio_of_an_arm_that_does_not_exist_is_an_error, json_is_one_line_with_every_field,
-            table_shows_the_requirement_and_its_verdict, NULL});
+            an_arm_that_allocates_though_it_may_not_is_an_error, ratio_of_an_arm_that_does_not_exist_is_an_error,
+            json_is_one_line_with_every_field, table_shows_the_requirement_and_its_verdict, NULL});
 }
