@@ -1,8 +1,6 @@
-/** What users keep with a channel, and what they can ask about its pipeline. */
+/** What users keep with a channel, and what they can ask about its handlers. */
 #include "core/channel_internal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static channel_attribute *find_attribute(const leat_channel *channel, const leat_key *key) {
@@ -106,54 +104,4 @@ bool leat_channel_counts(const leat_channel *channel, const char *name, leat_han
         return false;
     *counts = *leat_ctx_counts(ctx);
     return true;
-}
-/** A text that grows as snprintf counts: what does not fit is only counted. */
-typedef struct dump {
-    char *text;
-    size_t size, length;
-} dump;
-
-static void say(dump *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(dump *to, const char *format, ...) {
-    size_t room = to->length < to->size ? to->size - to->length : 0;
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(room ? to->text + to->length : NULL, room, format, arguments);
-    va_end(arguments);
-    if (length > 0)
-        to->length += (size_t)length;
-}
-
-size_t leat_channel_dump(const leat_channel *channel, char *text, size_t size) {
-    dump to = {text, size, 0};
-    for (uint32_t i = 0; i < channel->live; i++)
-        say(&to, "%s%s", i ? " | " : "", leat_ctx_name(channel->places[i]));
-    return to.length;
-}
-
-static void say_types(dump *to, const leat_type *const *types) {
-    if (!types)
-        say(to, "any");
-    for (size_t i = 0; types && types[i]; i++)
-        say(to, "%s%s", i ? ", " : "", types[i]->name);
-}
-
-static void say_edge(dump *to, uint32_t from, uint32_t into, const leat_type *const *types) {
-    say(to, "    h%u -> h%u [label=\"", from, into);
-    say_types(to, types);
-    say(to, "\"];\n");
-}
-
-size_t leat_channel_dump_dot(const leat_channel *channel, char *text, size_t size) {
-    dump to = {text, size, 0};
-    say(&to, "digraph pipeline {\n    rankdir=LR; node [shape=box];\n");
-    for (uint32_t i = 0; i < channel->live; i++)
-        say(&to, "    h%u [label=\"%s\"];\n", i, leat_ctx_name(channel->places[i]));
-    for (uint32_t i = 0; i + 1 < channel->live; i++) {
-        say_edge(&to, i, i + 1, i == 0 ? leat_only_bytebuf : channel->places[i]->handler->fires);
-        say_edge(&to, i + 1, i, channel->places[i + 1]->handler->writes);
-    }
-    say(&to, "}\n");
-    return to.length;
 }

@@ -127,7 +127,9 @@ typedef struct leat_handler_counts {
 /** Gets the counts of the first handler of that stage name; false = no such handler, or made without count_handlers. */
 LEAT_API bool leat_channel_counts(const leat_channel *channel, const char *name, leat_handler_counts *counts);
 
-/** Writes the names of the handlers, from transport to application, as text; returns the whole length as snprintf does.
+/**
+ * Writes the names of the handlers as they are now, from transport to application, as text: at most `size` bytes with
+ * the final NUL. Returns the length of the whole text, as snprintf does.
  */
 LEAT_API size_t leat_channel_dump(const leat_channel *channel, char *text, size_t size);
 

@@ -202,7 +202,7 @@ static inline const char *leat_loop_act(leat_loop *loop, const char *name) {
 
 /** A handler broke a rule: tells the ledger, or in debug builds without one stops. */
 void leat_complain(leat_loop *loop, const char *handler, const char *what, const char *name);
-/** In debug builds: calls come on the loop's thread only. */
+/** Calls come on the loop's thread only: a ledger is told of one that does not, debug builds without one stop. */
 void leat_assert_thread(const leat_loop *loop);
 
 /** Adds to what the channel does at the end of the turn. */

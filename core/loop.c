@@ -11,8 +11,10 @@ static const void *this_thread(void) {
 }
 
 void leat_assert_thread(const leat_loop *loop) {
-    (void)loop;
-    assert(loop->thread == this_thread() && "a channel may only be used on the thread of its loop");
+    if (!loop->tracker)
+        assert(loop->thread == this_thread() && "a channel may only be used on the thread of its loop");
+    else if (loop->thread != this_thread())
+        leat_tracking_alloc_complain(loop->tracker, "a channel was used on another thread than its loop's");
 }
 
 /* A loop that is given no allocator lends from a pool of its own. */

@@ -29,6 +29,12 @@ LEAT_API leat_pipeline *leat_pipeline_retain(leat_pipeline *pipeline);
 /** Gives a reference back; NULL is fine. Any thread. */
 LEAT_API void leat_pipeline_release(leat_pipeline *pipeline);
 
+/** Writes the names of the stages, "transport | line | shout | application", as leat_channel_dump does. Any thread. */
+LEAT_API size_t leat_pipeline_dump(const leat_pipeline *pipeline, char *text, size_t size);
+
+/** Writes the plan as a graph, as leat_channel_dump_dot does. Any thread. */
+LEAT_API size_t leat_pipeline_dump_dot(const leat_pipeline *pipeline, char *text, size_t size);
+
 LEAT_END_DECLS
 
 #endif

@@ -29,7 +29,26 @@ check_blocks_of() {
     for block in "$work"/c.*; do stands_in_an_example "$block"; done
 }
 
+# What the guide promises by example: a handler in 8 lines, a decoder in 30, each test in 12.
+at_most() {
+    local lines
+    lines=$(wc -l <"$2")
+    ((lines <= $1)) || { echo "the guide's $3 has $lines lines, not $1" && return 1; }
+}
+
+check_lengths_of_the_guide() {
+    local block
+    for block in "$work"/c.*; do
+        case $(cat "$block") in
+        START_TEST*) at_most 12 "$block" test ;;
+        *leat_decoder_init*) at_most 30 "$block" decoder ;;
+        *"const leat_handler"*) at_most 8 "$block" handler ;;
+        esac
+    done
+}
+
 check_blocks_of "$source/docs/guide.md"
+check_lengths_of_the_guide
 check_blocks_of "$source/README.md"
 blocks text "$source/README.md"
 # How many allocations there are to fail is the library's business.

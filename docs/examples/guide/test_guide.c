@@ -1,6 +1,7 @@
 #include "guide.h"
 
 #include <check.h>
+#include <leat/core/recorder.h>
 #include <leat/handlers/line.h>
 
 START_TEST(answers_each_line_in_upper_case) {
@@ -24,11 +25,25 @@ START_TEST(packets_hold_at_every_split) {
 }
 END_TEST
 
+START_TEST(an_answer_goes_out_inside_the_read) {
+    leat_recorder *recorder = leat_recorder_new(leat_unpooled());
+    const leat_stage stages[] = {leat_recorder_stage(recorder, "below"), {&upper}, {0}};
+    leat_embedded *e = leat_embedded_new(stages);
+    leat_recorder_leave_out(recorder, "added active read_done flush");
+    leat_recorder_take(recorder); /* what came so far */
+    leat_embedded_feed_text(e, "hi");
+    ck_assert_str_eq(leat_recorder_take(recorder), "below read 'hi'\nbelow write 'HI'\n");
+    leat_embedded_free(e);
+    leat_recorder_free(recorder);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("guide");
     TCase *all = tcase_create("all");
     tcase_add_test(all, answers_each_line_in_upper_case);
     tcase_add_test(all, packets_hold_at_every_split);
+    tcase_add_test(all, an_answer_goes_out_inside_the_read);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
