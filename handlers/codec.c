@@ -14,6 +14,10 @@ void leat_decoder_take_last(leat_decoder *decoder, leat_decode decode_last) {
     decoder->decode_last = decode_last;
 }
 
+void leat_decoder_again(leat_decoder *decoder) {
+    decoder->again = true;
+}
+
 void leat_decoder_need(leat_decoder *decoder, uint64_t bytes) {
     decoder->needed = bytes;
 }
@@ -55,7 +59,7 @@ static uint64_t waiting(const leat_decoder *decoder) {
 
 /* Whole frames may wait here for demand. */
 static bool is_stopped(const leat_decoder *decoder) {
-    return decoder->stopped && waiting(decoder) > 0;
+    return decoder->stopped && (decoder->again || waiting(decoder) > 0);
 }
 
 static void forget(leat_bytebuf **buf) {
@@ -67,6 +71,7 @@ static void drop_all(leat_decoder *decoder) {
     forget(&decoder->held);
     forget(&decoder->input);
     decoder->borrowed = 0;
+    decoder->again = false;
 }
 
 static void count_held(leat_ctx *ctx, leat_decoder *decoder) {
@@ -134,16 +139,18 @@ static bool borrow(leat_ctx *ctx, leat_decoder *decoder) {
     return true;
 }
 
-/* Once the bytes of earlier reads are gone, decoding goes on where the input lies. */
+/* Once the bytes of earlier reads are gone, decoding goes on where the input lies. Who wants to be called again needs a
+ * buffer, if an empty one. */
 static void settle_front(leat_decoder *decoder) {
     uint64_t left = readable(decoder->held);
-    if (decoder->held && left <= decoder->borrowed) {
+    bool only = decoder->again && !decoder->input;
+    if (decoder->held && left <= decoder->borrowed && !only) {
         if (decoder->input)
             leat_bytebuf_skip(decoder->input, decoder->borrowed - left);
         decoder->borrowed = 0;
         forget(&decoder->held);
     }
-    if (decoder->input && readable(decoder->input) == 0)
+    if (decoder->input && readable(decoder->input) == 0 && !decoder->again)
         forget(&decoder->input);
 }
 
@@ -177,6 +184,7 @@ static bool decode_one(leat_ctx *ctx, leat_decoder *decoder) {
         return false;
     leat_msg msg = {0};
     decoder->needed = 0;
+    decoder->again = false;
     int result = decoder->decode(ctx, in, &msg);
     bool was_held = in == decoder->held;
     settle_front(decoder);
@@ -237,7 +245,7 @@ static void hand_on(leat_ctx *ctx, leat_decoder *decoder) {
     decoder->held = NULL;
     count_held(ctx, decoder);
     bool open = leat_channel_is_open(leat_ctx_channel(ctx));
-    if (held && open) {
+    if (readable(held) > 0 && open) {
         leat_ctx_fire_read(ctx, leat_msg_of_bytebuf(held));
         leat_ctx_fire_read_done(ctx);
     } else {

@@ -52,6 +52,7 @@ typedef struct leat_decoder {
     uint64_t needed;     /**< bytes that the decode function waits for; 0 = it did not say */
     uint64_t counted;    /**< bytes told to leat_ctx_hold */
     bool busy;
+    bool again;   /**< the decode function has more to fire, whatever comes in */
     bool starved; /**< the decode function asked for more than `held` has */
     bool stopped; /**< demand ran out, or it is paused */
     bool paused;
@@ -69,6 +70,12 @@ LEAT_API void leat_decoder_init(leat_decoder *decoder, leat_decode decode, uint6
 /** Sets a function that takes the unfinished bytes at `eof`, as a decode function does; without one they are an error.
  */
 LEAT_API void leat_decoder_take_last(leat_decoder *decoder, leat_decode decode_last);
+
+/**
+ * Says from a decode function that returns 1 that it has another message to give, though the bytes it took may be all
+ * there are: it is called again, with an empty `in` if so.
+ */
+LEAT_API void leat_decoder_again(leat_decoder *decoder);
 
 /** Says from a decode function that returns 0 that it is no use calling it with less than `bytes` readable bytes. */
 LEAT_API void leat_decoder_need(leat_decoder *decoder, uint64_t bytes);

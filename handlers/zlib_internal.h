@@ -4,6 +4,7 @@
 
 #include "core/composite.h"
 #include "handlers/zlib_deflater.h"
+#include "handlers/zlib_inflater.h"
 
 #include <zlib.h>
 
@@ -63,5 +64,45 @@ void leat_zlib_deflating_drop(zlib_deflating *self);
 
 /** Releases everything. */
 void leat_zlib_deflating_clean_up(zlib_deflating *self);
+
+/** Where inflating is. */
+typedef enum zlib_phase {
+    ZLIB_BEFORE, /* no stream has begun */
+    ZLIB_INSIDE,
+    ZLIB_BEHIND /* a stream has ended; of gzip another may follow */
+} zlib_phase;
+
+/** One stream, or gzip members one behind the other. */
+typedef struct zlib_inflating {
+    leat_zlib_inflater_config config;
+    leat_alloc *alloc;
+    z_stream stream;
+    zlib_phase phase;
+    leat_zlib_format format; /* of the stream that has begun */
+    uint64_t in_total, out_total;
+    bool begun; /* zlib has its memory */
+} zlib_inflating;
+
+/** What a step came to, if no failure. */
+typedef enum zlib_step {
+    ZLIB_NEEDS_INPUT,
+    ZLIB_NEEDS_ROOM, /* there may be more without more input */
+    ZLIB_TRAILING    /* the rest of the input is none of the stream */
+} zlib_step;
+
+/** Refuses a config that makes no sense; NULL is fine. */
+int leat_zlib_inflater_check(const void *config, leat_problem *problem);
+
+/** Initialises a zeroed state; `config` may be NULL. zlib takes its memory when the first bytes come. */
+void leat_zlib_inflating_init(zlib_inflating *self, const leat_zlib_inflater_config *config, leat_alloc *alloc);
+
+/** Inflates `in`, which becomes what is left of it, into the room that `out` has. Returns a zlib_step or a code. */
+int leat_zlib_inflating_step(zlib_inflating *self, leat_span *in, leat_bytebuf *out);
+
+/** Inflates one whole message into `*out`, which the caller owns. Returns 0 or a code. */
+int leat_zlib_inflating_message(zlib_inflating *self, const leat_bytebuf *in, leat_bytebuf **out);
+
+/** Releases everything. */
+void leat_zlib_inflating_clean_up(zlib_inflating *self);
 
 #endif

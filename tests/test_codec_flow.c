@@ -138,6 +138,57 @@ START_TEST(a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest) {
 }
 END_TEST
 
+/* A digit is so many messages: the last of them come when there are no bytes any more. */
+struct counts {
+    leat_decoder decoder;
+    int left;
+};
+
+static int decode_count(leat_ctx *ctx, leat_bytebuf *in, leat_msg *out) {
+    struct counts *counts = leat_state(ctx);
+    uint8_t digit;
+    if (counts->left == 0 && leat_bytebuf_read_u8(in, &digit))
+        counts->left = digit - '0';
+    if (counts->left == 0)
+        return 0;
+    *out = leat_msg_of_bytebuf(leat_bytebuf_from_text(leat_channel_alloc(leat_ctx_channel(ctx)), "x"));
+    if (--counts->left > 0)
+        leat_decoder_again(&counts->decoder);
+    return 1;
+}
+
+static int counts_added(leat_ctx *ctx, const void *config) {
+    (void)config;
+    struct counts *counts = leat_state(ctx);
+    leat_decoder_init(&counts->decoder, decode_count, 0);
+    return 0;
+}
+
+static const leat_handler counts_handler = {.name = "counts",
+                                            .state_size = sizeof(struct counts),
+                                            LEAT_DECODER_ENTRIES,
+                                            .reads = leat_only_bytebuf,
+                                            .fires = leat_only_bytebuf,
+                                            .added = counts_added};
+
+START_TEST(a_decoder_may_have_more_messages_than_bytes_and_the_end_waits_for_them) {
+    leat_embedded_options options = {.channel.manual_read = true};
+    leat_embedded *embedded = leat_embedded_new_with((leat_stage[]){{&counts_handler}, {0}}, &options, NULL);
+    leat_channel *channel = leat_embedded_channel(embedded);
+    leat_channel_request(channel, 2);
+    leat_embedded_run(embedded);
+    leat_embedded_feed_text(embedded, "3");
+    leat_embedded_feed_eof(embedded);
+    assert_texts(embedded, TEXTS("x", "x"));
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 0);
+    leat_channel_request(channel, 9);
+    leat_embedded_run(embedded);
+    assert_texts(embedded, TEXTS("x"));
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 1);
+    assert_nothing_left(embedded);
+}
+END_TEST
+
 int main(void) {
     return suite_run(
         "codec_flow",
@@ -146,5 +197,6 @@ int main(void) {
             bytes_left_over_at_the_end_are_truncated, it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
             the_end_waits_behind_frames_that_nobody_asked_for, removed_with_the_end_waiting_it_hands_on_both,
             a_message_that_is_no_buffer_is_passed_on_at_once, an_unfinished_frame_above_the_limit_is_too_long,
-            a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest, NULL});
+            a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest,
+            a_decoder_may_have_more_messages_than_bytes_and_the_end_waits_for_them, NULL});
 }

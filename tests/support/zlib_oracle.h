@@ -3,7 +3,15 @@
 #define LEAT_TESTS_SUPPORT_ZLIB_ORACLE_H
 
 #include "core/bytebuf.h"
+#include "core/poison_internal.h"
 #include "handlers/zlib.h"
+
+/* With sanitizers tests try every so manieth of the cases that the release build tries. */
+#if defined(LEAT_ASAN) || defined(__SANITIZE_THREAD__)
+enum { EVERY_NTH = 20 };
+#else
+enum { EVERY_NTH = 1 };
+#endif
 
 /** How zlib is to deflate; zero = its defaults. */
 typedef struct oracle_options {
