@@ -14,6 +14,7 @@ extern const bench_suite memory_suite;
 extern const bench_suite noise_suite;
 extern const bench_suite router_suite;
 extern const bench_suite text_suite;
+extern const bench_suite zlib_suite;
 extern const bench_suite threshold_suite;
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { STREAMS = EVERY_NTH > 1 ? 40 : 5000, LONGEST = 400, LONG_STREAMS = 200 / EVERY_NTH, LONGEST_LONG = 100000 };
+enum { STREAMS = EVERY_NTH > 1 ? 20 : 5000, LONGEST = 400, LONG_STREAMS = 200 / EVERY_NTH, LONGEST_LONG = 100000 };
 
 typedef leat_zlib_inflater_config config;
 

@@ -43,7 +43,7 @@ static void ask(const question *asked, size_t first, size_t piece) {
 /* Where `reads` cut, two-part splits cut too; several cuts at once come with the pieces. */
 static void ask_all(const question *asked) {
     size_t length = asked->input.length;
-    for (size_t at = 0; at <= length; at += length / (EVERY_NTH > 1 ? 16 : 1200) + 1)
+    for (size_t at = 0; at <= length; at += length / (EVERY_NTH > 1 ? 8 : 1200) + 1)
         ask(asked, at, 0);
     const json_t *reads = json_object_get(asked->vector, "reads");
     for (size_t i = 0, at = 0; i < json_array_size(reads); i++)
