@@ -223,6 +223,10 @@ uint64_t leat_ctx_demand(const leat_ctx *ctx) {
     return ctx->channel->demand;
 }
 
+bool leat_ctx_wants_more(const leat_ctx *ctx) {
+    return ctx->channel->demand > 0 && !(ctx->flags & CTX_REMOVED) && leat_channel_is_open(ctx->channel);
+}
+
 void leat_ctx_spend(leat_ctx *ctx) {
     leat_channel *channel = ctx->channel;
     if (!(ctx->flags & CTX_INNERMOST) || channel->demand == UINT64_MAX || channel->demand == 0)

@@ -142,6 +142,12 @@ LEAT_API void leat_ctx_unhold_out(leat_ctx *ctx, uint64_t bytes);
 /** Returns how many messages the application still wants: 0 = stop decoding; `wake` comes when demand returns. */
 LEAT_API uint64_t leat_ctx_demand(const leat_ctx *ctx);
 
+/**
+ * Tells whether a decoder should go on: demand is not 0, the handler was not removed, and the channel is open. What
+ * decoders ask before each message, in one call.
+ */
+LEAT_API bool leat_ctx_wants_more(const leat_ctx *ctx);
+
 /** A decoder fired a message: takes one from the demand if it is the innermost decoder. */
 LEAT_API void leat_ctx_spend(leat_ctx *ctx);
 

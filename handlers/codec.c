@@ -197,10 +197,10 @@ static bool decode_one(leat_ctx *ctx, leat_decoder *decoder) {
 }
 
 static bool wants_more(leat_ctx *ctx, leat_decoder *decoder) {
-    if (is_over(ctx, decoder))
-        return false;
-    decoder->stopped = decoder->paused || leat_ctx_demand(ctx) == 0;
-    return !decoder->stopped;
+    bool more = !decoder->failed && !decoder->paused && leat_ctx_wants_more(ctx);
+    if (more || !is_over(ctx, decoder))
+        decoder->stopped = !more;
+    return more;
 }
 
 /* ---- the end of a round: what is left over moves into a buffer of our own ---- */

@@ -42,7 +42,8 @@ static void retain_message(void *obj) {
 
 static void release_message(void *obj) {
     struct message *message = obj;
-    if (__atomic_sub_fetch(&message->refs, 1, __ATOMIC_ACQ_REL) > 0)
+    bool sole = __atomic_load_n(&message->refs, __ATOMIC_ACQUIRE) == 1; /* nobody else can share it meanwhile */
+    if (!sole && __atomic_sub_fetch(&message->refs, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     leat_bytebuf_release(message->event.payload);
     leat_alloc_give(message->alloc, message, message->size);

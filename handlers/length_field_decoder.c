@@ -47,10 +47,18 @@ static int check(const void *given, leat_problem *problem) {
 }
 
 static uint64_t load(const uint8_t *field, unsigned length, bool little_endian) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < length; i++)
-        value = value << 8 | field[little_endian ? length - 1 - i : i];
-    return value;
+    switch (length) {
+    case 1:
+        return *field;
+    case 2:
+        return little_endian ? leat_load_u16_le(field) : leat_load_u16(field);
+    case 3:
+        return little_endian ? leat_load_u24_le(field) : leat_load_u24(field);
+    case 4:
+        return little_endian ? leat_load_u32_le(field) : leat_load_u32(field);
+    default:
+        return little_endian ? leat_load_u64_le(field) : leat_load_u64(field);
+    }
 }
 
 static uint64_t value_of(const struct frames *frames, const leat_bytebuf *in) {

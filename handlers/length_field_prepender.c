@@ -37,10 +37,12 @@ static int added(leat_ctx *ctx, const void *config) {
     return 0;
 }
 
-/* Writes the low `length` bytes of `value` in the given order. */
-static void store(uint8_t *field, uint64_t value, unsigned length, bool little_endian) {
-    for (unsigned i = 0; i < length; i++)
-        field[little_endian ? i : length - 1 - i] = (uint8_t)(value >> (8 * i));
+/* Writes the low `length` bytes of `value` in the given order, all at once: they are copied on from here. */
+static void store(uint8_t field[8], uint64_t value, unsigned length, bool little_endian) {
+    if (little_endian)
+        leat_store_u64_le(field, value);
+    else
+        leat_store_u64(field, value << (64 - 8 * length));
 }
 
 static int value_of(const struct prepender *prepender, const leat_bytebuf *body, uint64_t *value) {

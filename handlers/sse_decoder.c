@@ -49,7 +49,9 @@ static leat_span span_of(const leat_bytebuf *buf) {
 
 /* Makes `*buf` empty; one that grew large goes. */
 static void empty(leat_bytebuf **buf) {
-    if (*buf && leat_bytebuf_storage_size(*buf) <= KEPT_ROOM) {
+    if (!*buf)
+        return;
+    if (leat_bytebuf_storage_size(*buf) <= KEPT_ROOM) {
         leat_bytebuf_clear(*buf);
         return;
     }
@@ -173,7 +175,9 @@ static int take_field(leat_ctx *ctx, struct stream *stream, leat_span name, leat
 
 /* A name, a colon, at most one space, a value; without a colon the line is a name. A comment has no name. */
 static void part_line(leat_span line, leat_span *name, leat_span *value) {
-    const uint8_t *colon = memchr(line.bytes, ':', line.length), *end = line.bytes + line.length;
+    bool data = line.length > 4 && memcmp(line.bytes, "data:", 5) == 0; /* by far the most: spares the search */
+    const uint8_t *colon = data ? line.bytes + 4 : memchr(line.bytes, ':', line.length);
+    const uint8_t *end = line.bytes + line.length;
     *name = colon ? (leat_span){line.bytes, (size_t)(colon - line.bytes)} : line;
     const uint8_t *begin = colon ? colon + 1 : end;
     begin += begin < end && *begin == ' ';
@@ -182,11 +186,15 @@ static void part_line(leat_span line, leat_span *name, leat_span *value) {
 
 /* ---- lines ---- */
 
+static uint8_t next_byte(const leat_bytebuf *in) {
+    return leat_bytebuf_get_u8(in, leat_bytebuf_reader_index(in));
+}
+
 static void pass_line_feed(struct stream *stream, leat_bytebuf *in) {
     if (!stream->after_cr || leat_bytebuf_readable(in) == 0)
         return;
     stream->after_cr = false;
-    if (*leat_bytebuf_data(in) == '\n')
+    if (next_byte(in) == '\n')
         leat_bytebuf_skip(in, 1);
 }
 
@@ -213,7 +221,7 @@ static bool next_line(struct stream *stream, leat_bytebuf *in, leat_span *line) 
 static bool is_only_line_of_data(const struct stream *stream, const leat_bytebuf *in, leat_span name) {
     if (stream->has_data || stream->after_cr || !is(name, "data") || leat_bytebuf_readable(in) == 0)
         return false;
-    return *leat_bytebuf_data(in) == '\n' || *leat_bytebuf_data(in) == '\r';
+    return next_byte(in) == '\n' || next_byte(in) == '\r';
 }
 
 static int take_only_line(leat_ctx *ctx, struct stream *stream, leat_bytebuf *in, leat_span value, leat_msg *out) {
@@ -222,7 +230,7 @@ static int take_only_line(leat_ctx *ctx, struct stream *stream, leat_bytebuf *in
         return code;
     if (value.length > stream->max_event)
         return too_long(stream); /* repaired text is longer */
-    stream->after_cr = *leat_bytebuf_data(in) == '\r';
+    stream->after_cr = next_byte(in) == '\r';
     leat_bytebuf_skip(in, 1);
     pass_line_feed(stream, in);
     stream->has_data = true;

@@ -2,6 +2,7 @@
 
 #include "core/channel.h"
 #include "core/composite.h"
+#include "core/gather.h"
 
 /* ---- delimiting ---- */
 
@@ -19,6 +20,17 @@ leat_bytebuf *leat_sse_delimit(leat_alloc *alloc, leat_bytebuf *event) {
         return leat_composite_buffer(delimited);
     leat_bytebuf_release(leat_composite_buffer(delimited));
     return NULL;
+}
+
+leat_bytebuf *leat_sse_delimit_list(leat_alloc *alloc, leat_bytebuf *const *events, size_t count) {
+    leat_gather gather;
+    leat_gather_init(&gather, alloc, LEAT_GATHER_WRAP, (uint32_t)(2 * count + 1));
+    if (count > 0) {
+        leat_gather_add_static(&gather, LEAT_SSE_PREFIX, strlen(LEAT_SSE_PREFIX));
+        leat_gather_add_joined(&gather, events, count, LEAT_SSE_SEPARATOR, strlen(LEAT_SSE_SEPARATOR));
+        leat_gather_add_static(&gather, LEAT_SSE_SUFFIX, strlen(LEAT_SSE_SUFFIX));
+    }
+    return leat_gather_finish(&gather);
 }
 
 leat_bytebuf *leat_sse_keep_alive(leat_alloc *alloc) {

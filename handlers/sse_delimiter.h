@@ -31,6 +31,13 @@ LEAT_BEGIN_DECLS
  */
 LEAT_API leat_bytebuf *leat_sse_delimit(leat_alloc *alloc, leat_bytebuf *event);
 
+/**
+ * Delimits `count` events of one line each as one buffer, without copying them: the end of one and the beginning of the
+ * next are one span. The events are shared: they stay the caller's, and may not be changed while the result lives. The
+ * caller owns the result. NULL = no memory.
+ */
+LEAT_API leat_bytebuf *leat_sse_delimit_list(leat_alloc *alloc, leat_bytebuf *const *events, size_t count);
+
 /** Makes a keep-alive comment on static bytes; the caller owns it. NULL = no memory. */
 LEAT_API leat_bytebuf *leat_sse_keep_alive(leat_alloc *alloc);
 

@@ -89,6 +89,23 @@ START_TEST(a_bare_event_leaves_as_three_spans) {
 }
 END_TEST
 
+START_TEST(a_list_of_events_leaves_as_two_spans_each_and_one) {
+    leat_bytebuf *events[3], *list;
+    for (size_t i = 0; i < 3; i++)
+        events[i] = leat_bytebuf_from_text(leat_unpooled(), i == 0 ? "one" : i == 1 ? "two" : "three");
+    const char *expected[] = {"", "data: one\n\n", "data: one\n\ndata: two\n\n",
+                              "data: one\n\ndata: two\n\ndata: three\n\n"};
+    for (size_t count = 0; count <= 3; count++) {
+        list = leat_sse_delimit_list(leat_unpooled(), events, count);
+        ck_assert(leat_bytebuf_equals_bytes(list, expected[count], strlen(expected[count])));
+        ck_assert_uint_eq(leat_bytebuf_span_count(list), count ? 2 * count + 1 : 0);
+        leat_bytebuf_release(list);
+    }
+    for (size_t i = 0; i < 3; i++)
+        leat_bytebuf_release(events[i]);
+}
+END_TEST
+
 START_TEST(each_write_is_delimited) {
     leat_embedded *embedded = leat_embedded_new(plain);
     leat_embedded_write_text(embedded, "one");
@@ -174,10 +191,11 @@ END_TEST
 int main(void) {
     return suite_run(
         "sse_delimiter",
-        (const TTest *const[]){
-            fields_come_in_their_order, absent_and_empty_fields_are_told_apart, every_line_of_data_is_a_field,
-            line_ends_in_id_or_event_and_nul_in_id_are_refused, framing_takes_one_exact_allocation,
-            a_bare_event_leaves_as_three_spans, each_write_is_delimited, a_shared_event_is_delimited_without_a_copy,
-            an_event_with_line_ends_cannot_forge_another, a_composite_with_line_ends_is_framed_too,
-            trusted_events_are_not_looked_at, a_comment_keeps_the_connection_alive, no_failed_allocation_leaks, NULL});
+        (const TTest *const[]){fields_come_in_their_order, absent_and_empty_fields_are_told_apart,
+                               every_line_of_data_is_a_field, line_ends_in_id_or_event_and_nul_in_id_are_refused,
+                               framing_takes_one_exact_allocation, a_bare_event_leaves_as_three_spans,
+                               a_list_of_events_leaves_as_two_spans_each_and_one, each_write_is_delimited,
+                               a_shared_event_is_delimited_without_a_copy, an_event_with_line_ends_cannot_forge_another,
+                               a_composite_with_line_ends_is_framed_too, trusted_events_are_not_looked_at,
+                               a_comment_keeps_the_connection_alive, no_failed_allocation_leaks, NULL});
 }
