@@ -18,6 +18,7 @@ enum {
     CTX_OWN_BLOCK = 8,  /* added later: a block of its own */
     CTX_INNERMOST = 16, /* the decoder next to the application: demand is counted here */
     CTX_ENTERED = 32,   /* `added` ran: `removed` is owed */
+    CTX_PAUSES = 64,    /* wants no reading for now */
 };
 
 /** What a channel has to do at the end of the turn. */
@@ -52,6 +53,7 @@ enum {
     CHANNEL_COUNTS = 16384,   /* no decoder: each received buffer is a message of the demand */
     CHANNEL_STAGED = 32768,   /* the last entry of the queue is a staging buffer of ours */
     CHANNEL_PLACED = 65536,   /* the list of places is a block of its own */
+    CHANNEL_HELD_UP = 131072, /* a handler wants no reading for now */
 };
 
 /** A message on its way out; staged small writes share one entry. */

@@ -203,6 +203,22 @@ void leat_ctx_unhold(leat_ctx *ctx, uint64_t bytes) {
     leat_channel_mark(channel, WORK_INTEREST);
 }
 
+void leat_ctx_pause_reading(leat_ctx *ctx) {
+    ctx->flags |= CTX_PAUSES;
+    ctx->channel->flags |= CHANNEL_HELD_UP;
+    leat_channel_mark(ctx->channel, WORK_INTEREST);
+}
+
+void leat_ctx_resume_reading(leat_ctx *ctx) {
+    leat_channel *channel = ctx->channel;
+    ctx->flags &= (uint16_t)~CTX_PAUSES;
+    for (uint32_t i = 0; i < channel->live; i++)
+        if (channel->places[i]->flags & CTX_PAUSES)
+            return;
+    channel->flags &= ~(uint32_t)CHANNEL_HELD_UP;
+    leat_channel_mark(channel, WORK_INTEREST);
+}
+
 void leat_ctx_hold_out(leat_ctx *ctx, uint64_t bytes) {
     uint32_t held = add_saturating(ctx->held_out, bytes);
     ctx->channel->held_out += held - ctx->held_out;

@@ -63,5 +63,5 @@ bool leat_channel_wants_read(const leat_channel *channel) {
         return false;
     if (channel_has(channel, CHANNEL_CLOSING))
         return true;
-    return channel->demand > 0 && !channel_has(channel, CHANNEL_PAUSED);
+    return channel->demand > 0 && !channel_has(channel, CHANNEL_PAUSED | CHANNEL_HELD_UP);
 }
