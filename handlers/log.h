@@ -6,7 +6,7 @@
  * prints, for a message of five bytes:
  *
  *     wire: read ByteBuf of 5 bytes
- *     wire: 00000000  68 65 6c 6c 6f                                    |hello|
+ *     wire: 00000000  68 65 6c 6c 6f                                   |hello|
  *
  * The level is looked at first: what is not said costs a comparison. Contents are shown as they are, with passwords and
  * all: LEAT_LOG_TRACE is for looking at a wire, not for keeping.

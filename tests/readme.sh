@@ -49,6 +49,7 @@ check_lengths_of_the_guide() {
 
 check_blocks_of "$source/docs/guide.md"
 check_lengths_of_the_guide
+check_blocks_of "$source/docs/handlers.md"
 check_blocks_of "$source/README.md"
 blocks text "$source/README.md"
 # How many allocations there are to fail is the library's business.
@@ -56,8 +57,12 @@ blocks text "$source/README.md"
     { echo "the test of the new handler prints other than the README says" && exit 1; }
 
 status=0
-for name in $(cat "$source/README.md" "$source/docs/guide.md" | grep -oE 'leat_[a-z0-9_]+' | sort -u); do
+for name in $(cat "$source/README.md" "$source/docs/guide.md" "$source/docs/handlers.md" | grep -oE 'leat_[a-z0-9_]+' | sort -u); do
     grep -rqw "$name" "$source/core" "$source/handlers" "$source/transports" "$source/docs/examples" --include='*.h' --include='*.c' ||
-        { echo "README or guide: there is no $name" && status=1; }
+        { echo "README, guide or catalogue: there is no $name" && status=1; }
+done
+# Every handler has an entry in the catalogue.
+for name in $(grep -rhoE 'extern const leat_handler leat_[a-z0-9_]+' "$source/handlers" | sed 's/.* //' | sort -u); do
+    grep -qw "$name" "$source/docs/handlers.md" || { echo "docs/handlers.md: there is no entry for $name" && status=1; }
 done
 exit $status
