@@ -133,7 +133,8 @@ LEAT_API void leat_ctx_hold(leat_ctx *ctx, uint64_t bytes);
 /** Says that the handler let go of `bytes` inbound bytes it had counted by leat_ctx_hold. */
 LEAT_API void leat_ctx_unhold(leat_ctx *ctx, uint64_t bytes);
 
-/** Stops the transport's reading, at the end of this turn, until this handler resumes it: for who paces what comes in. */
+/** Stops the transport's reading, at the end of this turn, until this handler resumes it: for who paces what comes in.
+ */
 LEAT_API void leat_ctx_pause_reading(leat_ctx *ctx);
 
 /** Ends leat_ctx_pause_reading; fine without one. A handler that paused must do so in `removed`. */

@@ -11,9 +11,9 @@ const leat_stage events_out[] = {{&leat_sse_delimiter}, {0}};
 
 /* An event with fields is a message of its own. */
 leat_msg tick(leat_alloc *alloc) {
-    leat_sse_event event = {
+    leat_sse_event fields = {
         .event = leat_sse_text("tick"), .id = leat_sse_text("7"), .data = leat_sse_text("two\nlines")};
-    return leat_sse_event_msg(alloc, &event);
+    return leat_sse_event_msg(alloc, &fields);
 }
 
 /* Fed ": hi\nid: 7\ndata: x\n\n", fires the event's data. */
