@@ -5,6 +5,8 @@
 #include "tests/support/suite.h"
 #include "tests/support/tolerant.h"
 
+#include <string.h>
+
 START_TEST(every_split_gives_the_same_frames) {
     leat_problem problem;
     ck_assert_msg(leat_verify_decoder_text(just_pairs, "aabbccdd", TEXTS("aa", "bb", "cc", "dd"), &problem) == 0, "%s",
@@ -195,6 +197,29 @@ START_TEST(a_header_goes_where_it_costs_nothing) {
 }
 END_TEST
 
+static void assert_prepended(leat_bytebuf *body, const char *expected) {
+    leat_bytebuf *framed = leat_encoder_prepend(leat_unpooled(), "hd", 2, body);
+    ck_assert(leat_bytebuf_equals_bytes(framed, expected, strlen(expected)));
+    leat_bytebuf_release(framed);
+}
+
+START_TEST(a_header_leaves_neighbours_alone) {
+    leat_bytebuf *parent = leat_bytebuf_from_text(leat_unpooled(), "abcdef");
+    assert_prepended(leat_bytebuf_slice(parent, 0, 2), "hdab");
+    assert_prepended(leat_bytebuf_slice(parent, 2, 2), "hdcd");
+    assert_prepended(leat_bytebuf_retain(parent), "hdabcdef");
+    assert_prepended(leat_bytebuf_wrap_static(leat_unpooled(), "xyz", 3), "hdxyz");
+    assert_prepended(leat_bytebuf_new(leat_unpooled(), 0), "hd");
+    ck_assert(leat_bytebuf_skip(parent, 2));
+    leat_bytebuf *other = leat_bytebuf_slice(parent, 0, 2);
+    assert_prepended(leat_bytebuf_retain(parent), "hdcdef");
+    ck_assert(leat_bytebuf_equals_bytes(other, "ab", 2));
+    leat_bytebuf_release(other);
+    ck_assert(leat_bytebuf_equals_bytes(parent, "cdef", 4));
+    leat_bytebuf_release(parent);
+}
+END_TEST
+
 static void feed_piece(leat_embedded *embedded, const uint8_t *bytes, size_t length, bool shared) {
     leat_bytebuf *piece = leat_bytebuf_from_bytes(leat_embedded_alloc(embedded), bytes, length);
     leat_bytebuf *other = piece && shared ? leat_bytebuf_retain(piece) : NULL;
@@ -226,17 +251,25 @@ START_TEST(no_failed_allocation_leaks_across_reads) {
 END_TEST
 
 int main(void) {
-    return suite_run(
-        "codec",
-        (const TTest *const[]){
-            every_split_gives_the_same_frames, no_failed_allocation_leaks, a_frame_in_one_buffer_is_not_copied,
-            after_a_frame_in_two_reads_the_next_ones_lie_in_the_second, a_shared_or_composite_read_is_decoded_too,
-            a_frame_that_begins_in_a_composite_is_contiguous_when_its_rest_came, an_error_ends_decoding_for_good,
-            after_an_error_that_it_recovered_from_it_goes_on_in_the_same_turn,
-            an_error_that_nobody_handles_closes_and_nothing_more_is_decoded,
-            a_nested_read_comes_after_what_is_being_decoded, a_nested_read_behind_the_last_frame_is_decoded_too,
-            a_nested_read_done_waits_for_the_frames_before_it, an_empty_nested_read_does_not_stall_the_later_ones,
-            an_error_behind_a_nested_read_loses_nothing_but_what_follows,
-            removed_with_a_nested_read_queued_it_hands_both_on_in_order, nothing_is_decoded_after_a_close,
-            a_header_goes_where_it_costs_nothing, no_failed_allocation_leaks_across_reads, NULL});
+    return suite_run("codec",
+                     (const TTest *const[]){every_split_gives_the_same_frames,
+                                            no_failed_allocation_leaks,
+                                            a_frame_in_one_buffer_is_not_copied,
+                                            after_a_frame_in_two_reads_the_next_ones_lie_in_the_second,
+                                            a_shared_or_composite_read_is_decoded_too,
+                                            a_frame_that_begins_in_a_composite_is_contiguous_when_its_rest_came,
+                                            an_error_ends_decoding_for_good,
+                                            after_an_error_that_it_recovered_from_it_goes_on_in_the_same_turn,
+                                            an_error_that_nobody_handles_closes_and_nothing_more_is_decoded,
+                                            a_nested_read_comes_after_what_is_being_decoded,
+                                            a_nested_read_behind_the_last_frame_is_decoded_too,
+                                            a_nested_read_done_waits_for_the_frames_before_it,
+                                            an_empty_nested_read_does_not_stall_the_later_ones,
+                                            an_error_behind_a_nested_read_loses_nothing_but_what_follows,
+                                            removed_with_a_nested_read_queued_it_hands_both_on_in_order,
+                                            nothing_is_decoded_after_a_close,
+                                            a_header_goes_where_it_costs_nothing,
+                                            a_header_leaves_neighbours_alone,
+                                            no_failed_allocation_leaks_across_reads,
+                                            NULL});
 }

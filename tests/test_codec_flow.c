@@ -1,3 +1,5 @@
+#include "handlers/fixed.h"
+#include "handlers/line.h"
 #include "tests/support/pairs.h"
 #include "tests/support/suite.h"
 #include "tests/support/tolerant.h"
@@ -189,6 +191,77 @@ START_TEST(a_decoder_may_have_more_messages_than_bytes_and_the_end_waits_for_the
 }
 END_TEST
 
+/* What a frame costs that comes one byte a read: bytes allocated, all in all. */
+static uint64_t bytes_for(uint64_t length) {
+    leat_counting_alloc counting;
+    leat_counting_alloc_init(&counting, leat_unpooled());
+    leat_embedded_options options = {.alloc = &counting.alloc, .without_ledger = true};
+    leat_fixed_config config = {.length = length};
+    leat_embedded *embedded =
+        leat_embedded_new_with((leat_stage[]){{&leat_fixed_decoder, &config, NULL}, {0}}, &options, NULL);
+    leat_embedded_feed(embedded, "x", 1);
+    uint64_t before = counting.counted.bytes, copied = counting.counted.copied;
+    for (uint64_t i = 1; i < length; i++)
+        leat_embedded_feed_bytebuf(embedded, leat_bytebuf_from_text(leat_unpooled(), "x"));
+    uint64_t cost = counting.counted.bytes - before + counting.counted.copied - copied;
+    leat_msg msg;
+    ck_assert(leat_embedded_take_read(embedded, &msg));
+    ck_assert_uint_eq(leat_msg_size(msg), length);
+    leat_msg_release(msg);
+    assert_nothing_left(embedded);
+    return cost;
+}
+
+START_TEST(a_frame_that_comes_one_byte_a_read_costs_in_proportion_to_its_length) {
+    uint64_t once = bytes_for(8192), twice = bytes_for(16384);
+    ck_assert_uint_le(once, 16 * 8192);
+    ck_assert_uint_le(twice, 3 * once);
+}
+END_TEST
+
+/* Removes the decoder in front of it with each message. */
+static void remove_decoder(leat_ctx *ctx, leat_msg msg) {
+    leat_ctx *decoder = leat_channel_find(leat_ctx_channel(ctx), "line_decoder");
+    leat_ctx_fire_read(ctx, msg);
+    if (decoder)
+        leat_ctx_remove(decoder);
+}
+
+static const leat_handler remover = {.name = "remover", .read = remove_decoder};
+
+START_TEST(removed_by_its_last_message_it_passes_the_end_on_once_and_nothing_twice) {
+    const leat_line_config last_too = {.last_line = true};
+    const leat_stage stages[] = {{&leat_line_decoder, &last_too, NULL}, {.handler = &remover}, {0}};
+    leat_embedded *embedded = leat_embedded_new(stages);
+    leat_embedded_feed_text(embedded, "half");
+    leat_embedded_feed_eof(embedded);
+    assert_texts(embedded, TEXTS("half"));
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 1);
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(bytes_behind_the_line_that_removes_the_decoder_go_on_as_they_are) {
+    const leat_stage stages[] = {{.handler = &leat_line_decoder}, {.handler = &remover}, {0}};
+    leat_embedded *embedded = leat_embedded_new(stages);
+    leat_embedded_feed_text(embedded, "UPGRADE\r\n\1\2");
+    leat_embedded_feed_text(embedded, "\3\n");
+    assert_texts(embedded, TEXTS("UPGRADE", "\1\2", "\3\n"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(an_end_between_frames_is_clean) {
+    leat_embedded *embedded = leat_embedded_new(just_pairs);
+    leat_embedded_feed_text(embedded, "aabb");
+    leat_embedded_feed_eof(embedded);
+    ck_assert_int_eq(leat_embedded_take_error(embedded), 0);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 1);
+    assert_texts(embedded, TEXTS("aa", "bb"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
 int main(void) {
     return suite_run(
         "codec_flow",
@@ -198,5 +271,8 @@ int main(void) {
             the_end_waits_behind_frames_that_nobody_asked_for, removed_with_the_end_waiting_it_hands_on_both,
             a_message_that_is_no_buffer_is_passed_on_at_once, an_unfinished_frame_above_the_limit_is_too_long,
             a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest,
-            a_decoder_may_have_more_messages_than_bytes_and_the_end_waits_for_them, NULL});
+            a_decoder_may_have_more_messages_than_bytes_and_the_end_waits_for_them,
+            a_frame_that_comes_one_byte_a_read_costs_in_proportion_to_its_length,
+            removed_by_its_last_message_it_passes_the_end_on_once_and_nothing_twice,
+            bytes_behind_the_line_that_removes_the_decoder_go_on_as_they_are, an_end_between_frames_is_clean, NULL});
 }

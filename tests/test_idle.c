@@ -1,4 +1,5 @@
 #include "core/embedded.h"
+#include "core/verify.h"
 #include "handlers/idle.h"
 #include "tests/support/suite.h"
 #include "tests/support/tolerant.h"
@@ -157,6 +158,35 @@ START_TEST(a_removed_handler_is_silent) {
 }
 END_TEST
 
+/* A megabyte to a peer that takes 10 KB a tenth of a second: every byte counts, however long the message takes. */
+START_TEST(a_large_message_to_a_slow_peer_is_activity_as_long_as_bytes_move) {
+    leat_embedded *embedded = idle_channel((leat_idle_config){.write_ms = 1000});
+    leat_bytebuf *large = leat_bytebuf_new(leat_embedded_alloc(embedded), 1 << 20);
+    ck_assert(leat_bytebuf_write_zero(large, 1 << 20));
+    leat_embedded_allow_writes(embedded, 0);
+    leat_embedded_write(embedded, leat_msg_of_bytebuf(large), NULL);
+    for (int i = 0; i < 50; i++) {
+        leat_embedded_advance(embedded, 100);
+        leat_embedded_allow_writes(embedded, 10000);
+    }
+    ck_assert_int_eq(take_kind(embedded), -1);
+    leat_embedded_advance(embedded, 2000);
+    ck_assert_int_eq(take_kind(embedded), LEAT_IDLE_WRITE);
+    ck_assert_int_eq(take_kind(embedded), LEAT_IDLE_WRITE);
+    ck_assert_int_eq(take_kind(embedded), -1);
+    leat_embedded_allow_writes(embedded, UINT64_MAX);
+    leat_bytebuf_release(leat_embedded_take_written(embedded));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(no_failed_allocation_leaks) {
+    const leat_stage stages[] = {{&leat_idle, &(const leat_idle_config){.read_ms = 10, .all_ms = 10}, NULL}, {0}};
+    leat_problem problem;
+    ck_assert_msg(leat_verify_oom_fed(stages, "abc", 3, &problem) == 0, "%s", problem.text);
+}
+END_TEST
+
 START_TEST(a_nonsensical_period_is_refused) {
     leat_idle_config config = {.all_ms = UINT64_MAX};
     leat_problem problem;
@@ -174,5 +204,6 @@ int main(void) {
                          kinds_have_periods_of_their_own, a_busy_channel_is_never_idle_and_needs_one_timer_a_period,
                          close_reports_a_silent_peer_as_timed_out_and_closes,
                          nothing_is_idle_before_the_channel_is_active_or_without_periods, a_removed_handler_is_silent,
+                         a_large_message_to_a_slow_peer_is_activity_as_long_as_bytes_move, no_failed_allocation_leaks,
                          a_nonsensical_period_is_refused, NULL});
 }
