@@ -189,9 +189,9 @@ static leat_bytebuf *begin_foreign(leat_alloc *alloc, void *memory, size_t size,
     return buf;
 }
 
-leat_bytebuf *leat_bytebuf_wrap(leat_alloc *alloc, void *memory, size_t size, leat_bytebuf_release_fn release,
-                                void *context) {
-    leat_bytebuf *buf = begin_foreign(alloc, memory, size, "leat_bytebuf_wrap");
+static leat_bytebuf *wrap(leat_alloc *alloc, const void *memory, size_t size, leat_bytebuf_release_fn release,
+                          void *context, const char *where) {
+    leat_bytebuf *buf = begin_foreign(alloc, (void *)(uintptr_t)memory, size, where);
     if (!buf)
         return NULL;
     leat_foreign_storage *foreign = (leat_foreign_storage *)leat_storage_of(buf);
@@ -200,14 +200,27 @@ leat_bytebuf *leat_bytebuf_wrap(leat_alloc *alloc, void *memory, size_t size, le
     return buf;
 }
 
-leat_bytebuf *leat_bytebuf_wrap_static(leat_alloc *alloc, const void *memory, size_t size) {
-    leat_bytebuf *buf = begin_foreign(alloc, (void *)(uintptr_t)memory, size, "leat_bytebuf_wrap_static");
+leat_bytebuf *leat_bytebuf_wrap(leat_alloc *alloc, void *memory, size_t size, leat_bytebuf_release_fn release,
+                                void *context) {
+    return wrap(alloc, memory, size, release, context, "leat_bytebuf_wrap");
+}
+
+static leat_bytebuf *read_only(leat_bytebuf *buf, size_t size) {
     if (!buf)
         return NULL;
     leat_storage_of(buf)->read_only = true;
     buf->flags |= LEAT_BYTEBUF_FROZEN;
     leat_bytebuf_share_below(buf, size);
     return buf;
+}
+
+leat_bytebuf *leat_bytebuf_wrap_read_only(leat_alloc *alloc, const void *memory, size_t size,
+                                          leat_bytebuf_release_fn release, void *context) {
+    return read_only(wrap(alloc, memory, size, release, context, "leat_bytebuf_wrap_read_only"), size);
+}
+
+leat_bytebuf *leat_bytebuf_wrap_static(leat_alloc *alloc, const void *memory, size_t size) {
+    return read_only(wrap(alloc, memory, size, NULL, NULL, "leat_bytebuf_wrap_static"), size);
 }
 
 leat_bytebuf *leat_bytebuf_view(leat_alloc *alloc, leat_storage *storage, uint8_t *bytes, uint64_t n, uint64_t floor,

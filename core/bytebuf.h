@@ -84,6 +84,10 @@ LEAT_API leat_bytebuf *leat_bytebuf_new_with(leat_alloc *alloc, uint64_t capacit
 LEAT_API leat_bytebuf *leat_bytebuf_wrap(leat_alloc *alloc, void *memory, size_t size, leat_bytebuf_release_fn release,
                                          void *context);
 
+/** The same for memory that must not change: leat_bytebuf_own copies it, and what would change it is refused. */
+LEAT_API leat_bytebuf *leat_bytebuf_wrap_read_only(leat_alloc *alloc, const void *memory, size_t size,
+                                                   leat_bytebuf_release_fn release, void *context);
+
 /** Makes a buffer on memory that outlives every handle and never changes. NULL = no memory. */
 LEAT_API leat_bytebuf *leat_bytebuf_wrap_static(leat_alloc *alloc, const void *memory, size_t size);
 

@@ -16,7 +16,7 @@ size_t vectors_each(const char *file, void (*check)(const json_t *vector)) {
     ck_assert_msg(lines != NULL, "cannot open %s", path);
     for (; getline(&line, &size, lines) > 0; count++) {
         json_error_t error;
-        json_t *vector = json_loads(line, 0, &error);
+        json_t *vector = json_loads(line, JSON_ALLOW_NUL, &error);
         ck_assert_msg(vector != NULL, "%s, vector %zu: %s", file, count + 1, error.text);
         check(vector);
         json_decref(vector);
