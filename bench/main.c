@@ -10,9 +10,10 @@ enum { EXIT_WRONG = 1, EXIT_USAGE = 2, MOST_NAMES = 64 };
 static const bench_effort thorough = {.pairs = 20, .sample_nanos = 30e6};
 static const bench_effort quick = {.pairs = 6, .sample_nanos = 10e6};
 
-static const bench_suite *const suites[] = {&noise_suite,  &hop_suite,    &memory_suite,    &alloc_suite,  &text_suite,
-                                            &gather_suite, &router_suite, &threshold_suite, &buffer_suite, &array_suite,
-                                            &loop_suite,   &zlib_suite,   &framing_suite,   &sse_suite};
+static const bench_suite *const suites[] = {&noise_suite,   &hop_suite,    &memory_suite, &alloc_suite,
+                                            &text_suite,    &gather_suite, &router_suite, &threshold_suite,
+                                            &buffer_suite,  &array_suite,  &loop_suite,   &zlib_suite,
+                                            &framing_suite, &sse_suite,    &opcua_suite};
 enum { SUITES = sizeof suites / sizeof *suites };
 
 /* What the command line asks for, and what became of it. It visits rows in one of three ways. */

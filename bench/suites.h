@@ -13,6 +13,7 @@ extern const bench_suite hop_suite;
 extern const bench_suite loop_suite;
 extern const bench_suite memory_suite;
 extern const bench_suite noise_suite;
+extern const bench_suite opcua_suite;
 extern const bench_suite router_suite;
 extern const bench_suite sse_suite;
 extern const bench_suite text_suite;
