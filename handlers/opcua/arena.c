@@ -10,14 +10,12 @@ enum { MOST_PREFERRED = 4096, GRAIN = 8 };
 
 _Static_assert(sizeof(block) % GRAIN == 0, "what follows a block's head is aligned");
 
-void leat_opcua_arena_init(leat_opcua_decoder *decoder, uint64_t message_bytes) {
+/* What a message without an arena never needs to know. */
+static void set_budget(leat_opcua_decoder *decoder) {
     uint64_t most = leat_opcua_limit_memory(decoder->input.options);
-    uint32_t factor = leat_opcua_limit_memory_factor(decoder->input.options);
-    decoder->memory = message_bytes > most / factor ? most : message_bytes * factor;
+    uint64_t memory = decoder->message_bytes * leat_opcua_limit_memory_factor(decoder->input.options);
+    decoder->memory = memory < most ? memory : most;
     decoder->prefers = decoder->memory / 4 < MOST_PREFERRED ? decoder->memory / 4 : MOST_PREFERRED;
-    decoder->blocks = NULL;
-    decoder->free = NULL;
-    decoder->room = 0;
 }
 
 static int new_block(leat_opcua_decoder *decoder, uint64_t size, uint8_t **bytes) {
@@ -43,6 +41,8 @@ static int refill(leat_opcua_decoder *decoder) {
 int leat_opcua_arena_take(leat_opcua_decoder *decoder, uint64_t size, void *out) {
     uint8_t *bytes;
     int code = 0;
+    if (!decoder->blocks)
+        set_budget(decoder);
     size = (size + GRAIN - 1) / GRAIN * GRAIN;
     if (size > decoder->room && size >= decoder->prefers / 4) { /* a block of its own wastes less */
         code = new_block(decoder, size, &bytes);
@@ -57,7 +57,7 @@ int leat_opcua_arena_take(leat_opcua_decoder *decoder, uint64_t size, void *out)
     return code;
 }
 
-void leat_opcua_arena_clean_up(leat_opcua_decoder *decoder) {
+void leat_opcua_arena_free(leat_opcua_decoder *decoder) {
     for (block *at = decoder->blocks; at;) {
         block *next = at->next;
         leat_alloc_give(decoder->alloc, at, at->size);

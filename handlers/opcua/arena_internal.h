@@ -4,13 +4,24 @@
 
 #include "handlers/opcua/opcua_internal.h"
 
-/** Sets the budget of a message of so many bytes. */
-void leat_opcua_arena_init(leat_opcua_decoder *decoder, uint64_t message_bytes);
+/** Begins the arena of a message of so many bytes. */
+static inline void leat_opcua_arena_init(leat_opcua_decoder *decoder, uint64_t message_bytes) {
+    decoder->message_bytes = message_bytes;
+    decoder->blocks = NULL;
+    decoder->free = NULL;
+    decoder->room = 0;
+}
 
 /** Takes `size` bytes, aligned to 8; `out` is the address of a pointer. Returns 0, LEAT_ELIMIT or LEAT_ENOMEM. */
 int leat_opcua_arena_take(leat_opcua_decoder *decoder, uint64_t size, void *out);
 
+/** Frees every block. */
+void leat_opcua_arena_free(leat_opcua_decoder *decoder);
+
 /** Frees everything taken. */
-void leat_opcua_arena_clean_up(leat_opcua_decoder *decoder);
+static inline void leat_opcua_arena_clean_up(leat_opcua_decoder *decoder) {
+    if (decoder->blocks)
+        leat_opcua_arena_free(decoder);
+}
 
 #endif

@@ -1,6 +1,6 @@
 #include "handlers/opcua/decode.h"
 
-#include "handlers/opcua/arena_internal.h"
+#include "handlers/opcua/decode_internal.h"
 
 /* A level: the elements of an array of Variants or DataValues, or the one of a scalar. */
 typedef struct level {
@@ -68,7 +68,8 @@ static int take_view(leat_opcua_decoder *decoder, leat_opcua_value *value) {
     value->source = LEAT_OPCUA_WIRE;
     value->of.elements.at.buffer = reader->buf;
     value->of.elements.by.index = leat_reader_index(reader);
-    return leat_opcua_input_skip(&decoder->input, leat_opcua_count(value) * leat_opcua_type_infos[value->type].width);
+    return leat_opcua_input_skip(&decoder->input,
+                                 leat_opcua_count_of(value) * leat_opcua_type_infos[value->type].width);
 }
 
 static int take_fixed(leat_opcua_decoder *decoder, leat_opcua_value *value) {
@@ -82,101 +83,11 @@ static int take_fixed(leat_opcua_decoder *decoder, leat_opcua_value *value) {
     return code;
 }
 
-/* ---- counts and dimensions ---- */
-
-static int check_count(leat_opcua_decoder *decoder, uint8_t type, uint64_t count) {
-    if (count > leat_opcua_limit_array_elements(decoder->input.options))
-        return LEAT_ETOOLONG;
-    return count > leat_opcua_left(&decoder->input) / leat_opcua_type_infos[type].least ? LEAT_ETRUNCATED : 0;
-}
-
-static int take_count(leat_opcua_decoder *decoder, leat_opcua_value *value) {
-    int32_t count;
-    int code = leat_opcua_input_i32(&decoder->input, &count);
-    if (code != 0)
-        return code;
-    value->count = count;
-    if (count < -1)
-        return LEAT_ECORRUPT;
-    return count > 0 ? check_count(decoder, value->type, (uint64_t)count) : 0;
-}
-
-static int check_rank(leat_opcua_decoder *decoder, int32_t rank) {
-    if (rank < -1)
-        return LEAT_ECORRUPT;
-    if (rank > 0 && (uint64_t)rank > leat_opcua_left(&decoder->input) / 4)
-        return LEAT_ETRUNCATED;
-    return rank > 0 && (uint32_t)rank > leat_opcua_limit_rank(decoder->input.options) ? LEAT_ELIMIT : 0;
-}
-
-/* A dimension below 0 has no element, as 0 has (Part 6, 5.2.5), where it is allowed. */
-static int take_dimensions(leat_opcua_decoder *decoder, leat_opcua_value *value, uint32_t rank, bool negative) {
-    uint32_t *dimensions;
-    int code = leat_opcua_arena_take(decoder, (uint64_t)rank * sizeof *dimensions, &dimensions);
-    for (uint32_t i = 0; i < rank && code == 0; i++) {
-        int32_t dimension = 0;
-        code = leat_opcua_input_i32(&decoder->input, &dimension);
-        if (code == 0 && dimension < 0 && !negative)
-            code = LEAT_ECORRUPT;
-        dimensions[i] = dimension > 0 ? (uint32_t)dimension : 0;
-    }
-    value->rank = rank;
-    value->dimensions = code == 0 && rank > 0 ? dimensions : NULL;
-    return code;
-}
-
-/* What an encoder of today would not write as a matrix is an array. */
-static void settle_shape(const leat_opcua_decoder *decoder, leat_opcua_value *value) {
-    bool keep = decoder->input.options && decoder->input.options->keep_empty_dimensions;
-    if ((value->count > 0 && value->rank > 1) || (value->count == 0 && keep))
-        value->shape = LEAT_OPCUA_MATRIX;
-    else {
-        value->rank = 0;
-        value->dimensions = NULL;
-    }
-}
-
-/* The dimensions behind the elements of a Variant. */
-static int take_tail(leat_opcua_decoder *decoder, leat_opcua_value *value) {
-    int32_t rank;
-    uint64_t product;
-    int code = leat_opcua_input_i32(&decoder->input, &rank);
-    if (code == 0)
-        code = check_rank(decoder, rank);
-    if (code == 0)
-        code = take_dimensions(decoder, value, rank > 0 ? (uint32_t)rank : 0, false);
-    if (code != 0)
-        return code;
-    if (!leat_opcua_product(value->dimensions, value->rank, INT32_MAX, &product) || product != leat_opcua_count(value))
-        return LEAT_ECORRUPT;
-    settle_shape(decoder, value);
-    return 0;
-}
-
-/* The dimensions before the elements of a matrix field. */
-static int take_matrix_head(leat_opcua_decoder *decoder, leat_opcua_value *value) {
-    int32_t rank;
-    uint64_t product;
-    int code = leat_opcua_input_i32(&decoder->input, &rank);
-    if (code == 0)
-        code = rank == 0 || rank == 1 ? LEAT_ECORRUPT : check_rank(decoder, rank);
-    value->count = -1;
-    if (code != 0 || rank == -1)
-        return code;
-    code = take_dimensions(decoder, value, (uint32_t)rank, true);
-    if (code != 0)
-        return code;
-    if (!leat_opcua_product(value->dimensions, value->rank, INT32_MAX, &product))
-        return LEAT_ECORRUPT;
-    value->count = (int64_t)product;
-    return check_count(decoder, value->type, product);
-}
-
 /* ---- the walk, which keeps its own stack ---- */
 
 /* Memory for the elements; a scalar that is no pointer lies in the value itself. */
 static int make_elements(leat_opcua_decoder *decoder, leat_opcua_value *value, void **elements) {
-    uint64_t count = leat_opcua_count(value);
+    uint64_t count = leat_opcua_count_of(value);
     bool is_container = leat_opcua_is_container(value->type);
     *elements = &value->of.scalar;
     if (count == 0 || (value->shape == LEAT_OPCUA_SCALAR && !is_container))
@@ -193,7 +104,7 @@ static int push(leat_opcua_decoder *decoder, nesting *levels, leat_opcua_value *
     void *elements;
     if (depth_left(decoder, levels) == 0)
         return LEAT_ELIMIT;
-    if (leat_opcua_count(value) > leat_opcua_left(&decoder->input)) /* before memory is asked for */
+    if (leat_opcua_count_of(value) > leat_opcua_left(&decoder->input)) /* before memory is asked for */
         return LEAT_ETRUNCATED;
     int code = make_elements(decoder, value, &elements);
     if (code == 0)
@@ -213,9 +124,9 @@ static int take_elements(leat_opcua_decoder *decoder, nesting *levels, leat_opcu
     } else {
         code = make_elements(decoder, value, &elements);
         if (code == 0)
-            code = take_spans(decoder, value->type, depth_left(decoder, levels), elements, leat_opcua_count(value));
+            code = take_spans(decoder, value->type, depth_left(decoder, levels), elements, leat_opcua_count_of(value));
     }
-    return code == 0 && has_dimensions ? take_tail(decoder, value) : code;
+    return code == 0 && has_dimensions ? leat_opcua_take_tail(decoder, value) : code;
 }
 
 static bool is_encoding(uint8_t encoding) {
@@ -236,7 +147,7 @@ static int take_variant(leat_opcua_decoder *decoder, nesting *levels, leat_opcua
     *value = (leat_opcua_value){.type = encoding & LEAT_OPCUA_TYPE_BITS};
     if (encoding & LEAT_OPCUA_IS_ARRAY) {
         value->shape = LEAT_OPCUA_ARRAY;
-        code = take_count(decoder, value);
+        code = leat_opcua_take_count(decoder, value);
     }
     return code == 0 ? take_elements(decoder, levels, value, encoding & LEAT_OPCUA_HAS_DIMENSIONS) : code;
 }
@@ -302,53 +213,74 @@ static int step_data_value(leat_opcua_decoder *decoder, nesting *levels, level *
 
 static int step(leat_opcua_decoder *decoder, nesting *levels) {
     level *top = &levels->stack[levels->depth - 1];
-    if (top->next < leat_opcua_count(top->value)) {
+    if (top->next < leat_opcua_count_of(top->value)) {
         if (top->value->type == LEAT_OPCUA_DATA_VALUE)
             return step_data_value(decoder, levels, top);
         return take_variant(decoder, levels, (leat_opcua_value *)top->elements + top->next++);
     }
     levels->depth--;
-    return top->has_dimensions ? take_tail(decoder, top->value) : 0;
+    return top->has_dimensions ? leat_opcua_take_tail(decoder, top->value) : 0;
 }
 
 static int take_field(leat_opcua_decoder *decoder, nesting *levels, leat_opcua_value *value) {
     int code = 0;
     if (value->shape == LEAT_OPCUA_ARRAY)
-        code = take_count(decoder, value);
+        code = leat_opcua_take_count(decoder, value);
     else if (value->shape == LEAT_OPCUA_MATRIX)
-        code = take_matrix_head(decoder, value);
+        code = leat_opcua_take_matrix_head(decoder, value);
     return code == 0 ? take_elements(decoder, levels, value, false) : code;
 }
 
 /* Takes everything below what was begun; a failure takes nothing. */
-static int finish(leat_opcua_decoder *decoder, nesting *levels, const leat_opcua_input *before, leat_opcua_value *value,
-                  int code) {
+static int finish(leat_opcua_decoder *decoder, nesting *levels, uint64_t before, leat_opcua_value *value, int code) {
     while (code == 0 && levels->depth > 0)
         code = step(decoder, levels);
     if (code == 0)
         return 0;
-    decoder->input = *before;
+    leat_reader_aim(&decoder->input.reader, before);
     *value = (leat_opcua_value){.type = LEAT_OPCUA_NULL};
     return code;
 }
 
+/* The most frequent message: an array of fixed width without dimensions, all of it in one piece. false = it is another.
+ */
+static bool take_block(leat_opcua_decoder *decoder, leat_opcua_value *value) {
+    leat_reader *reader = &decoder->input.reader;
+    uint64_t have = (uint64_t)(reader->end - reader->at), head = 5;
+    if (have < head || (*reader->at & ~LEAT_OPCUA_TYPE_BITS) != LEAT_OPCUA_IS_ARRAY)
+        return false;
+    uint8_t type = *reader->at & LEAT_OPCUA_TYPE_BITS;
+    uint64_t count = leat_load_u32_le(reader->at + 1), width = leat_opcua_width_of(type), most = INT32_MAX;
+    if (width == 0 || count > most || count > leat_opcua_limit_array_elements(decoder->input.options) ||
+        count * width > have - head)
+        return false;
+    *value =
+        (leat_opcua_value){.type = type, .shape = LEAT_OPCUA_ARRAY, .source = LEAT_OPCUA_WIRE, .count = (int64_t)count};
+    value->of.elements.at.buffer = reader->buf;
+    value->of.elements.by.index = leat_reader_index(reader) + head;
+    reader->at += head + count * width;
+    return true;
+}
+
 int leat_opcua_decode_variant(leat_opcua_decoder *decoder, leat_opcua_value *value) {
-    leat_opcua_input before = decoder->input;
+    if (take_block(decoder, value))
+        return 0;
+    uint64_t before = leat_reader_index(&decoder->input.reader);
     nesting levels;
     levels.depth = 0;
     int code = take_variant(decoder, &levels, value);
-    return finish(decoder, &levels, &before, value, code);
+    return finish(decoder, &levels, before, value, code);
 }
 
 int leat_opcua_decode_field(leat_opcua_decoder *decoder, uint8_t type, uint8_t shape, leat_opcua_value *value) {
-    leat_opcua_input before = decoder->input;
+    uint64_t before = leat_reader_index(&decoder->input.reader);
     nesting levels;
     levels.depth = 0;
     *value = (leat_opcua_value){.type = type, .shape = shape};
     if (type == LEAT_OPCUA_NULL || type >= LEAT_OPCUA_TYPES || shape > LEAT_OPCUA_MATRIX)
         return LEAT_EINVAL;
     int code = take_field(decoder, &levels, value);
-    return finish(decoder, &levels, &before, value, code);
+    return finish(decoder, &levels, before, value, code);
 }
 
 /* ---- the decoder ---- */
@@ -358,7 +290,8 @@ int leat_opcua_decoder_init(leat_opcua_decoder *decoder, leat_bytebuf *buf, leat
     uint64_t bytes = leat_bytebuf_readable(buf);
     if (bytes > leat_opcua_limit_message_bytes(options))
         return LEAT_ETOOLONG;
-    decoder->input.reader = leat_reader_begin(leat_bytebuf_retain(buf));
+    decoder->input.reader.buf = buf;
+    leat_reader_aim(&decoder->input.reader, leat_bytebuf_reader_index(buf));
     decoder->input.options = options;
     decoder->alloc = alloc;
     leat_opcua_arena_init(decoder, bytes);
@@ -367,7 +300,6 @@ int leat_opcua_decoder_init(leat_opcua_decoder *decoder, leat_bytebuf *buf, leat
 
 void leat_opcua_decoder_clean_up(leat_opcua_decoder *decoder) {
     leat_opcua_arena_clean_up(decoder);
-    leat_bytebuf_release(decoder->input.reader.buf);
 }
 
 uint64_t leat_opcua_decoder_taken(const leat_opcua_decoder *decoder) {

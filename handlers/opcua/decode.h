@@ -32,25 +32,26 @@ typedef struct leat_opcua_input {
 typedef struct leat_opcua_decoder {
     leat_opcua_input input;
     leat_alloc *alloc;
+    uint64_t message_bytes;
     void *blocks;     /* of the arena, the last one first */
     uint8_t *free;    /* room in the current block */
     uint64_t room;    /* how much that is */
-    uint64_t prefers; /* the size of a block */
-    uint64_t memory;  /* bytes that may still be allocated */
+    uint64_t prefers; /* the size of a block, once there is one */
+    uint64_t memory;  /* bytes that may still be allocated, once there is one */
 } leat_opcua_decoder;
 
 /**
- * Starts decoding at the reader index of `buf`, which the decoder retains until its clean-up, so that nobody moves an
- * index before. `options` may be NULL, and outlive the decoder; the arena comes from `alloc`. Returns 0, or
- * LEAT_ETOOLONG when more bytes are readable than a message may have; then there is nothing to clean up.
+ * Starts decoding at the reader index of `buf`, which stays the caller's: it lives and is not changed until the
+ * clean-up. `options` may be NULL, and outlive the decoder; the arena comes from `alloc`. Returns 0, or LEAT_ETOOLONG
+ * when more bytes are readable than a message may have; then there is nothing to clean up.
  */
 LEAT_API int leat_opcua_decoder_init(leat_opcua_decoder *decoder, leat_bytebuf *buf, leat_alloc *alloc,
                                      const leat_opcua_options *options);
 
-/** Frees the arena and gives the buffer back, whose reader index is where it was. */
+/** Frees the arena. The reader index of the buffer is where it was. */
 LEAT_API void leat_opcua_decoder_clean_up(leat_opcua_decoder *decoder);
 
-/** Returns how many bytes were decoded so far: what to skip in the buffer after the clean-up. */
+/** Returns how many bytes were decoded so far: what to skip in the buffer then. */
 LEAT_API uint64_t leat_opcua_decoder_taken(const leat_opcua_decoder *decoder);
 
 /**

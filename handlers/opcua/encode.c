@@ -30,21 +30,9 @@ static inline void put_u8(leat_opcua_output *out, uint8_t value) {
     put(out, &value, 1);
 }
 
-static inline void put_u16(leat_opcua_output *out, uint16_t value) {
-    uint8_t bytes[2];
-    leat_store_u16_le(bytes, value);
-    put(out, bytes, sizeof bytes);
-}
-
 static inline void put_u32(leat_opcua_output *out, uint32_t value) {
     uint8_t bytes[4];
     leat_store_u32_le(bytes, value);
-    put(out, bytes, sizeof bytes);
-}
-
-static inline void put_i64(leat_opcua_output *out, int64_t value) {
-    uint8_t bytes[8];
-    leat_store_i64_le(bytes, value);
     put(out, bytes, sizeof bytes);
 }
 
@@ -66,7 +54,7 @@ static int check_dimensions(const leat_opcua_output *out, const leat_opcua_value
         return LEAT_EINVAL;
     if (!leat_opcua_product(value->dimensions, value->rank, INT32_MAX, &product))
         return LEAT_EINVAL;
-    return product == leat_opcua_count(value) ? 0 : LEAT_EINVAL;
+    return product == leat_opcua_count_of(value) ? 0 : LEAT_EINVAL;
 }
 
 static int check_array(const leat_opcua_output *out, const leat_opcua_value *value) {
@@ -140,7 +128,7 @@ static int put_wire(leat_opcua_output *out, uint8_t type, const leat_span *wire,
 
 static int put_spans(leat_opcua_output *out, const leat_opcua_value *value, uint32_t depth) {
     bool is_string = leat_opcua_is_string(value->type);
-    uint64_t count = leat_opcua_count(value);
+    uint64_t count = leat_opcua_count_of(value);
     int code = 0;
     for (uint64_t i = 0; i < count && code == 0; i++) {
         const leat_span *span = leat_opcua_element(value, i);
@@ -150,7 +138,7 @@ static int put_spans(leat_opcua_output *out, const leat_opcua_value *value, uint
 }
 
 static void put_block(leat_opcua_output *out, const leat_opcua_value *value) {
-    uint64_t count = leat_opcua_count(value);
+    uint64_t count = leat_opcua_count_of(value);
     uint64_t bytes = count * leat_opcua_type_infos[value->type].width;
     if (out->at) {
         leat_opcua_block_put(out->at, value, 0, count, out->options && out->options->quiet_nan);
@@ -207,8 +195,9 @@ static int put_field_head(leat_opcua_output *out, const leat_opcua_value *value)
     return 0;
 }
 
+/* What was counted is right. */
 static int put_head(leat_opcua_output *out, const leat_opcua_value *value, bool variant) {
-    int code = check(out, value, variant);
+    int code = out->at ? 0 : check(out, value, variant);
     if (code != 0)
         return code;
     return variant ? put_variant_head(out, value) : put_field_head(out, value);
@@ -223,18 +212,71 @@ static uint16_t picoseconds(uint16_t value) {
     return value < LEAT_OPCUA_MOST_PICOSECONDS ? value : LEAT_OPCUA_MOST_PICOSECONDS;
 }
 
+static size_t quality_size(uint8_t fields) {
+    return (fields & LEAT_OPCUA_HAS_STATUS ? 4u : 0) + (fields & LEAT_OPCUA_HAS_SOURCE_TIME ? 8u : 0) +
+           (fields & LEAT_OPCUA_HAS_SOURCE_PICOSECONDS ? 2u : 0) + (fields & LEAT_OPCUA_HAS_SERVER_TIME ? 8u : 0) +
+           (fields & LEAT_OPCUA_HAS_SERVER_PICOSECONDS ? 2u : 0);
+}
+
 /* The fields behind the value, in the order of the wire (Part 6, 5.2.2.17). */
-static void put_quality(leat_opcua_output *out, const leat_opcua_data_value *value) {
-    if (value->fields & LEAT_OPCUA_HAS_STATUS)
-        put_u32(out, value->status);
-    if (value->fields & LEAT_OPCUA_HAS_SOURCE_TIME)
-        put_i64(out, value->source_time);
-    if (value->fields & LEAT_OPCUA_HAS_SOURCE_PICOSECONDS)
-        put_u16(out, picoseconds(value->source_picoseconds));
-    if (value->fields & LEAT_OPCUA_HAS_SERVER_TIME)
-        put_i64(out, value->server_time);
-    if (value->fields & LEAT_OPCUA_HAS_SERVER_PICOSECONDS)
-        put_u16(out, picoseconds(value->server_picoseconds));
+static uint8_t *store_quality(uint8_t *at, const leat_opcua_data_value *value) {
+    if (value->fields & LEAT_OPCUA_HAS_STATUS) {
+        leat_store_u32_le(at, value->status);
+        at += 4;
+    }
+    if (value->fields & LEAT_OPCUA_HAS_SOURCE_TIME) {
+        leat_store_i64_le(at, value->source_time);
+        at += 8;
+    }
+    if (value->fields & LEAT_OPCUA_HAS_SOURCE_PICOSECONDS) {
+        leat_store_u16_le(at, picoseconds(value->source_picoseconds));
+        at += 2;
+    }
+    if (value->fields & LEAT_OPCUA_HAS_SERVER_TIME) {
+        leat_store_i64_le(at, value->server_time);
+        at += 8;
+    }
+    if (value->fields & LEAT_OPCUA_HAS_SERVER_PICOSECONDS) {
+        leat_store_u16_le(at, picoseconds(value->server_picoseconds));
+        at += 2;
+    }
+    return at;
+}
+
+static inline void put_quality(leat_opcua_output *out, const leat_opcua_data_value *value) {
+    if (out->at)
+        out->at = store_quality(out->at, value);
+    out->size += quality_size(value->fields);
+}
+
+/* ---- scalars of fixed width, which most Variants and DataValues hold ---- */
+
+static inline bool is_small(const leat_opcua_value *value) {
+    return value->shape == LEAT_OPCUA_SCALAR && value->type < LEAT_OPCUA_TYPES &&
+           leat_opcua_type_infos[value->type].width > 0;
+}
+
+static inline void store_small(uint8_t *at, const leat_opcua_value *value, bool quiet_nan) {
+    if (quiet_nan || value->type == LEAT_OPCUA_BOOLEAN || value->type == LEAT_OPCUA_GUID)
+        leat_opcua_block_put(at, value, 0, 1, quiet_nan);
+    else if (leat_opcua_type_infos[value->type].width == 4)
+        leat_store_u32_le(at, value->of.scalar.uint32);
+    else if (leat_opcua_type_infos[value->type].width == 8)
+        leat_store_u64_le(at, value->of.scalar.uint64);
+    else if (leat_opcua_type_infos[value->type].width == 2)
+        leat_store_u16_le(at, value->of.scalar.uint16);
+    else
+        *at = value->of.scalar.byte;
+}
+
+static inline void put_small(leat_opcua_output *out, const leat_opcua_value *value) {
+    size_t n = 1 + (size_t)leat_opcua_type_infos[value->type].width;
+    if (out->at) {
+        *out->at = value->type;
+        store_small(out->at + 1, value, out->options && out->options->quiet_nan);
+        out->at += n;
+    }
+    out->size += n;
 }
 
 /* ---- the walk, which keeps its own stack ---- */
@@ -262,31 +304,48 @@ static int begin(leat_opcua_output *out, nesting *levels, const leat_opcua_value
     return code;
 }
 
-static int step_variant(leat_opcua_output *out, nesting *levels, level *top) {
-    const leat_opcua_value *element = leat_opcua_element(top->value, top->next++);
-    return begin(out, levels, element ? element : &null_value, true);
+/* The elements up to one that is not small. */
+static int step_variants(leat_opcua_output *out, nesting *levels, level *top, uint64_t count) {
+    while (top->next < count) {
+        const leat_opcua_value *element = leat_opcua_element(top->value, top->next++);
+        if (!element || !is_small(element))
+            return begin(out, levels, element ? element : &null_value, true);
+        put_small(out, element);
+    }
+    return 0;
 }
 
-static int step_data_value(leat_opcua_output *out, nesting *levels, level *top) {
-    const leat_opcua_data_value *element = leat_opcua_element(top->value, top->next);
-    element = element ? element : &null_data_value;
-    if (!top->is_inside) {
-        put_u8(out, element->fields & LEAT_OPCUA_ALL_FIELDS);
-        top->is_inside = true;
-        if (element->fields & LEAT_OPCUA_HAS_VALUE)
+/* The mask and the value of a DataValue; false = its value is one to begin. */
+static inline bool put_small_value(leat_opcua_output *out, const leat_opcua_data_value *element) {
+    put_u8(out, element->fields & LEAT_OPCUA_ALL_FIELDS);
+    if (!(element->fields & LEAT_OPCUA_HAS_VALUE))
+        return true;
+    if (!element->value || !is_small(element->value))
+        return false;
+    put_small(out, element->value);
+    return true;
+}
+
+static int step_data_values(leat_opcua_output *out, nesting *levels, level *top, uint64_t count) {
+    for (; top->next < count; top->next++) {
+        const leat_opcua_data_value *element = leat_opcua_element(top->value, top->next);
+        element = element ? element : &null_data_value;
+        if (!top->is_inside && !put_small_value(out, element)) {
+            top->is_inside = true;
             return begin(out, levels, element->value ? element->value : &null_value, true);
+        }
+        put_quality(out, element);
+        top->is_inside = false;
     }
-    put_quality(out, element);
-    top->is_inside = false;
-    top->next++;
     return 0;
 }
 
 static int step(leat_opcua_output *out, nesting *levels) {
     level *top = &levels->stack[levels->depth - 1];
-    if (top->next < leat_opcua_count(top->value))
-        return top->value->type == LEAT_OPCUA_VARIANT ? step_variant(out, levels, top)
-                                                      : step_data_value(out, levels, top);
+    uint64_t count = leat_opcua_count_of(top->value);
+    if (top->next < count)
+        return top->value->type == LEAT_OPCUA_VARIANT ? step_variants(out, levels, top, count)
+                                                      : step_data_values(out, levels, top, count);
     put_tail(out, top->value, top->variant);
     levels->depth--;
     return 0;

@@ -23,20 +23,58 @@ int leat_opcua_field_size(const leat_opcua_value *value, const leat_opcua_option
 
 /* ---- copied ---- */
 
+static int write_measured(leat_bytebuf *buf, const leat_opcua_value *value, bool variant,
+                          const leat_opcua_options *options, uint64_t size) {
+    leat_opcua_output out = {.options = options};
+    int code = leat_bytebuf_can_write(buf, size) ? 0 : leat_bytebuf_reserve(buf, size);
+    if (code != 0)
+        return code;
+    leat_writer writer = leat_writer_begin(buf);
+    out.at = writer.at;
+    code = leat_opcua_walk(&out, value, variant);
+    writer.at += size;
+    leat_writer_finish(&writer);
+    return code;
+}
+
+/* An array that is one block, which most are, has nothing to walk. */
+static bool is_block(const leat_opcua_value *value) {
+    return value->shape == LEAT_OPCUA_ARRAY && value->source == LEAT_OPCUA_CONTIGUOUS && value->count > 0 &&
+           value->of.elements.at.first && value->type < LEAT_OPCUA_TYPES &&
+           leat_opcua_type_infos[value->type].width > 0;
+}
+
+static int check_block(uint64_t count, uint64_t size, const leat_opcua_options *options) {
+    if (count > INT32_MAX)
+        return LEAT_ERANGE;
+    bool fits = count <= leat_opcua_limit_array_elements(options) && size <= leat_opcua_limit_message_bytes(options);
+    return fits ? 0 : LEAT_ETOOLONG;
+}
+
+static int encode_block(leat_bytebuf *buf, const leat_opcua_value *value, bool variant,
+                        const leat_opcua_options *options) {
+    uint64_t count = (uint64_t)value->count, bytes = count * leat_opcua_type_infos[value->type].width;
+    uint64_t head = variant ? 5 : 4;
+    int code = check_block(count, head + bytes, options);
+    if (code == 0 && !leat_bytebuf_can_write(buf, head + bytes))
+        code = leat_bytebuf_reserve(buf, head + bytes);
+    if (code != 0)
+        return code;
+    leat_writer writer = leat_writer_begin(buf);
+    *writer.at = value->type | LEAT_OPCUA_IS_ARRAY;
+    leat_store_u32_le(writer.at + head - 4, (uint32_t)count);
+    leat_opcua_block_put(writer.at + head, value, 0, count, options && options->quiet_nan);
+    writer.at += head + bytes;
+    leat_writer_finish(&writer);
+    return 0;
+}
+
 static int encode(leat_bytebuf *buf, const leat_opcua_value *value, bool variant, const leat_opcua_options *options) {
+    if (is_block(value))
+        return encode_block(buf, value, variant, options);
     leat_opcua_output out = {.options = options};
     int code = measure(&out, value, variant);
-    if (code != 0)
-        return code;
-    uint64_t size = out.size;
-    code = leat_bytebuf_reserve(buf, size);
-    if (code != 0)
-        return code;
-    out.at = leat_bytebuf_room(buf, size);
-    out.size = 0;
-    code = leat_opcua_walk(&out, value, variant);
-    leat_bytebuf_wrote(buf, size);
-    return code;
+    return code == 0 ? write_measured(buf, value, variant, options, out.size) : code;
 }
 
 int leat_opcua_encode_variant(leat_bytebuf *buf, const leat_opcua_value *value, const leat_opcua_options *options) {
@@ -71,7 +109,7 @@ static bool has_order_of_wire(const leat_opcua_output *out, const leat_opcua_val
 }
 
 static uint64_t bytes_of(const leat_opcua_value *value) {
-    return leat_opcua_count(value) * leat_opcua_type_infos[value->type].width;
+    return leat_opcua_count_of(value) * leat_opcua_type_infos[value->type].width;
 }
 
 bool leat_opcua_is_wrapped(const leat_opcua_output *out, const leat_opcua_value *value) {
@@ -163,7 +201,7 @@ static int wrap(leat_composite *composite, const leat_opcua_value *value, bool v
     leat_opcua_output out = {.options = options, .composite = composite};
     int code = measure(&out, value, variant);
     if (code == 0 && out.wrapped == 0)
-        code = encode(buf, value, variant, options);
+        code = write_measured(buf, value, variant, options, out.size);
     if (code == 0 && out.wrapped > 0) {
         out.lease = new_lease(leat_bytebuf_alloc_of(buf), release, context);
         code = out.lease ? wrap_measured(&out, value, variant) : LEAT_ENOMEM;

@@ -49,6 +49,18 @@ static inline bool leat_opcua_is_container(uint8_t type) {
     return type == LEAT_OPCUA_VARIANT || type == LEAT_OPCUA_DATA_VALUE;
 }
 
+/** The same as leat_opcua_width, inline. */
+static inline size_t leat_opcua_width_of(uint8_t type) {
+    return type < LEAT_OPCUA_TYPES ? leat_opcua_type_infos[type].width : 0;
+}
+
+/** The same as leat_opcua_count, inline. */
+static inline uint64_t leat_opcua_count_of(const leat_opcua_value *value) {
+    if (value->shape == LEAT_OPCUA_SCALAR)
+        return value->type != LEAT_OPCUA_NULL;
+    return value->count > 0 ? (uint64_t)value->count : 0;
+}
+
 /** Says whether elements begin with an Int32 length and are bytes otherwise. */
 static inline bool leat_opcua_is_string(uint8_t type) {
     return type == LEAT_OPCUA_STRING || type == LEAT_OPCUA_BYTE_STRING || type == LEAT_OPCUA_XML_ELEMENT ||
@@ -67,7 +79,15 @@ void leat_opcua_block_put(uint8_t *to, const leat_opcua_value *value, uint64_t f
 void leat_opcua_block_booleans(uint8_t *to, const uint8_t *from, uint64_t n);
 
 /** Turns `n` elements in place from the order of the wire into this machine's, or back. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static inline void leat_opcua_block_order(void *elements, uint8_t type, uint64_t n) {
+    (void)elements;
+    (void)type;
+    (void)n;
+}
+#else
 void leat_opcua_block_order(void *elements, uint8_t type, uint64_t n);
+#endif
 
 /** Returns element `i` where it lies, NULL for a NULL pointer; not of a view. */
 const void *leat_opcua_element(const leat_opcua_value *value, uint64_t i);

@@ -41,7 +41,7 @@ const leat_opcua_type_info leat_opcua_type_infos[LEAT_OPCUA_TYPES] = {
 };
 
 size_t leat_opcua_width(uint8_t type) {
-    return type < LEAT_OPCUA_TYPES ? leat_opcua_type_infos[type].width : 0;
+    return leat_opcua_width_of(type);
 }
 
 size_t leat_opcua_size(uint8_t type) {
@@ -72,9 +72,7 @@ bool leat_opcua_product(const uint32_t *dimensions, uint32_t rank, uint64_t most
 /* ---- elements ---- */
 
 uint64_t leat_opcua_count(const leat_opcua_value *value) {
-    if (value->shape == LEAT_OPCUA_SCALAR)
-        return value->type != LEAT_OPCUA_NULL;
-    return value->count > 0 ? (uint64_t)value->count : 0;
+    return leat_opcua_count_of(value);
 }
 
 /* Of a Variant or DataValue the scalar is a pointer. */
@@ -109,12 +107,12 @@ static void copy_elements(const leat_opcua_value *value, uint64_t first, uint64_
 }
 
 int leat_opcua_copy(const leat_opcua_value *value, uint64_t first, uint64_t n, void *out) {
-    uint64_t count = leat_opcua_count(value);
+    uint64_t count = leat_opcua_count_of(value);
     if (first > count || n > count - first)
         return LEAT_ERANGE;
-    if (leat_opcua_size(value->type) == 0)
+    if (value->type >= LEAT_OPCUA_TYPES || leat_opcua_type_infos[value->type].size == 0)
         return n == 0 ? 0 : LEAT_EINVAL;
-    if (leat_opcua_width(value->type) == 0) {
+    if (leat_opcua_type_infos[value->type].width == 0) {
         copy_elements(value, first, n, out);
         return 0;
     }
@@ -130,7 +128,7 @@ static bool is_view(const leat_opcua_value *value) {
 }
 
 static uint64_t view_bytes(const leat_opcua_value *view) {
-    return leat_opcua_count(view) * leat_opcua_width(view->type);
+    return leat_opcua_count_of(view) * leat_opcua_width(view->type);
 }
 
 static size_t alignment_of(uint8_t type) {
@@ -160,7 +158,7 @@ static const void *elements_data(const leat_opcua_value *value) {
 }
 
 const void *leat_opcua_data(const leat_opcua_value *value) {
-    const void *data = leat_opcua_count(value) > 0 ? elements_data(value) : NULL;
+    const void *data = leat_opcua_count_of(value) > 0 ? elements_data(value) : NULL;
     return (uintptr_t)data % alignment_of(value->type) == 0 ? data : NULL;
 }
 

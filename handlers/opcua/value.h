@@ -221,7 +221,10 @@ LEAT_API const void *leat_opcua_data(const leat_opcua_value *value);
  */
 LEAT_API size_t leat_opcua_spans(const leat_opcua_value *view, leat_span *spans, size_t max);
 
-/** Retains the buffer of a view, which then outlives its decoder; other values are left alone. */
+/**
+ * Retains the buffer of a view, which then outlives its decoder and the caller's reference; until leat_opcua_release
+ * nobody moves the buffer's indices or changes its bytes. Other values are left alone.
+ */
 LEAT_API void leat_opcua_hold(const leat_opcua_value *view);
 
 /** Gives the buffer of a held view back; other values are left alone. */
