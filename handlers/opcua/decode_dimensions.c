@@ -28,8 +28,8 @@ static int check_rank(leat_opcua_decoder *decoder, int32_t rank) {
 
 /* A dimension below 0 has no element, as 0 has (Part 6, 5.2.5), where it is allowed. */
 static int take_dimensions(leat_opcua_decoder *decoder, leat_opcua_value *value, uint32_t rank, bool negative) {
-    uint32_t *dimensions;
-    int code = leat_opcua_arena_take(decoder, (uint64_t)rank * sizeof *dimensions, &dimensions);
+    uint32_t *dimensions = NULL;
+    int code = rank == 0 ? 0 : leat_opcua_arena_take(decoder, (uint64_t)rank * sizeof *dimensions, &dimensions);
     for (uint32_t i = 0; i < rank && code == 0; i++) {
         int32_t dimension = 0;
         code = leat_opcua_input_i32(&decoder->input, &dimension);
@@ -38,7 +38,7 @@ static int take_dimensions(leat_opcua_decoder *decoder, leat_opcua_value *value,
         dimensions[i] = dimension > 0 ? (uint32_t)dimension : 0;
     }
     value->rank = rank;
-    value->dimensions = code == 0 && rank > 0 ? dimensions : NULL;
+    value->dimensions = code == 0 ? dimensions : NULL;
     return code;
 }
 

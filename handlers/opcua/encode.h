@@ -38,8 +38,8 @@ typedef void (*leat_opcua_release_fn)(void *context);
 
 /**
  * Appends a value as a Variant, its arrays of fixed width (not Booleans) and of at least options->wrap_bytes as
- * components of their own: not one of their bytes is copied. The value and all it points to belong to `composite` until
- * `release` (may be NULL) gets `context`: they must not change before. `release` runs on failure too, and at once when
+ * components of their own: not one of their bytes is copied. Their elements must not change until `release` (may be
+ * NULL) gets `context`; everything else may go when this returns. `release` runs on failure too, and at once when
  * everything was copied. Copied are also arrays whose bytes differ from the wire's: Booleans, other byte orders,
  * quiet_nan.
  */
