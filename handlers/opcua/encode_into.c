@@ -23,13 +23,22 @@ int leat_opcua_field_size(const leat_opcua_value *value, const leat_opcua_option
 
 /* ---- copied ---- */
 
-static int write_measured(leat_bytebuf *buf, const leat_opcua_value *value, bool variant,
-                          const leat_opcua_options *options, uint64_t size) {
-    leat_opcua_output out = {.options = options};
+/* Opens the buffer for `size` bytes. */
+static int begin(leat_bytebuf *buf, uint64_t size, leat_writer *writer) {
     int code = leat_bytebuf_can_write(buf, size) ? 0 : leat_bytebuf_reserve(buf, size);
     if (code != 0)
         return code;
-    leat_writer writer = leat_writer_begin(buf);
+    *writer = leat_writer_begin(buf);
+    return writer->at ? 0 : LEAT_ESHARED;
+}
+
+static int write_measured(leat_bytebuf *buf, const leat_opcua_value *value, bool variant,
+                          const leat_opcua_options *options, uint64_t size) {
+    leat_opcua_output out = {.options = options};
+    leat_writer writer;
+    int code = begin(buf, size, &writer);
+    if (code != 0)
+        return code;
     out.at = writer.at;
     code = leat_opcua_walk(&out, value, variant);
     writer.at += size;
@@ -55,12 +64,12 @@ static int encode_block(leat_bytebuf *buf, const leat_opcua_value *value, bool v
                         const leat_opcua_options *options) {
     uint64_t count = (uint64_t)value->count, bytes = count * leat_opcua_type_infos[value->type].width;
     uint64_t head = variant ? 5 : 4;
+    leat_writer writer;
     int code = check_block(count, head + bytes, options);
-    if (code == 0 && !leat_bytebuf_can_write(buf, head + bytes))
-        code = leat_bytebuf_reserve(buf, head + bytes);
+    if (code == 0)
+        code = begin(buf, head + bytes, &writer);
     if (code != 0)
         return code;
-    leat_writer writer = leat_writer_begin(buf);
     *writer.at = value->type | LEAT_OPCUA_IS_ARRAY;
     leat_store_u32_le(writer.at + head - 4, (uint32_t)count);
     leat_opcua_block_put(writer.at + head, value, 0, count, options && options->quiet_nan);
