@@ -13,8 +13,10 @@ _Static_assert(sizeof(block) % GRAIN == 0, "what follows a block's head is align
 /* What a message without an arena never needs to know. */
 static void set_budget(leat_opcua_decoder *decoder) {
     uint64_t most = leat_opcua_limit_memory(decoder->input.options);
-    uint64_t memory = decoder->message_bytes * leat_opcua_limit_memory_factor(decoder->input.options);
-    decoder->memory = memory < most ? memory : most;
+    uint64_t memory;
+    bool overflows =
+        __builtin_mul_overflow(decoder->message_bytes, leat_opcua_limit_memory_factor(decoder->input.options), &memory);
+    decoder->memory = !overflows && memory < most ? memory : most;
     decoder->prefers = decoder->memory / 4 < MOST_PREFERRED ? decoder->memory / 4 : MOST_PREFERRED;
 }
 
