@@ -1,4 +1,5 @@
 /** What a buffer costs that is made and released: from a pool, from malloc, and released on another thread. */
+#include "bench/alloc.h"
 #include "bench/clock.h"
 #include "bench/suites.h"
 #include "core/bytebuf.h"
@@ -9,11 +10,6 @@
 #include <stdlib.h>
 
 enum { RING = 256, HEADERS = 1024 };
-
-typedef struct alloc_work {
-    size_t size;
-    bool pooled;
-} alloc_work;
 
 /* What the arms without Leat know of a buffer: the same as Leat's, and no more than they need. */
 typedef struct header {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MOST_BATCH = 16 << 20 }; /* bytes of the largest batch whose threshold is asked for */
+enum { MOST_BATCH = 2 << 20 }; /* bytes of the largest batch whose threshold is asked for */
 
 /* An event, or static bytes, as code that does everything by hand knows it. */
 typedef struct part {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 enum {
-    BENCH_MOST_ARMS = 6,   /**< arms of a row */
-    BENCH_MOST_RATIOS = 4, /**< ratios of a row */
+    BENCH_MOST_ARMS = 8,   /**< arms of a row */
+    BENCH_MOST_RATIOS = 8, /**< ratios of a row */
     BENCH_SLICES = 31      /**< slices of a sample */
 };
 

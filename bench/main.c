@@ -1,4 +1,5 @@
 /** leat-bench: measures the suites that are named, or all of them. */
+#include "bench/peers/peers.h"
 #include "bench/report.h"
 #include "bench/suites.h"
 
@@ -25,6 +26,7 @@ typedef struct request {
     bench_effort effort;
     bool list;
     bool table;
+    bool peers;
     bool help;
     const char *json_path;
     FILE *json;
@@ -32,9 +34,10 @@ typedef struct request {
 } request;
 
 static void usage(FILE *out) {
-    fputs("usage: leat-bench [SUITE | SUITE/CASE]... [--quick] [--table] [--json FILE] [--list]\n"
+    fputs("usage: leat-bench [SUITE | SUITE/CASE]... [--quick] [--table] [--peers] [--json FILE] [--list]\n"
           "  --quick      6 short samples an arm instead of 20\n"
           "  --table      prints a line a row\n"
+          "  --peers      also measures other libraries at the same work, if they were installed when this was built\n"
           "  --json FILE  also writes the results to FILE, one JSON object a line\n"
           "  --list       prints the rows and what they require, and measures nothing\n"
           "suites:\n",
@@ -74,9 +77,12 @@ static void measure(bench_visitor *visitor, const bench_row *row) {
     request *asked = (request *)visitor;
     if (!wanted(asked, row))
         return;
+    bench_row joined = *row;
+    if (asked->peers)
+        peers_join(&joined);
     bench_result result;
     char complaint[256];
-    if (!bench_measure(row, asked->effort, &result, complaint, sizeof complaint)) {
+    if (!bench_measure(&joined, asked->effort, &result, complaint, sizeof complaint)) {
         fprintf(stderr, "leat-bench: %s\n", complaint);
         asked->exit_code = EXIT_WRONG;
         return;
@@ -115,6 +121,8 @@ static bool take_argument(request *asked, char **arguments, int *at) {
         asked->list = true;
     else if (strcmp(one, "--table") == 0)
         asked->table = true;
+    else if (strcmp(one, "--peers") == 0)
+        asked->peers = true;
     else if (strcmp(one, "--help") == 0)
         asked->help = true;
     else if (strcmp(one, "--json") == 0 && arguments[*at + 1])

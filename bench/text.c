@@ -1,20 +1,13 @@
 /** What it costs to write text into a buffer of exactly its length, and to append more of it. */
 #include "core/text.h"
 #include "bench/suites.h"
+#include "bench/text.h"
 #include "core/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { APPENDS = 4, FOREIGN_EVERY = 1024 };
-
-typedef struct text_work {
-    size_t length;
-    bool checked;   /* not known to be ASCII */
-    bool foreign;   /* a character of two bytes now and then */
-    bool unpooled;  /* else from a pool, as a loop has one */
-    size_t reserve; /* before each append: 0, or three bytes a character */
-} text_work;
+enum { FOREIGN_EVERY = 1024 };
 
 typedef struct text_state {
     leat_alloc *below;
@@ -24,7 +17,7 @@ typedef struct text_state {
     char *text;
 } text_state;
 
-static char *make_text(const text_work *work) {
+char *text_make(const text_work *work) {
     char *text = malloc(work->length);
     if (!text)
         bench_need(NULL);
@@ -39,7 +32,7 @@ static text_state *state_new(const text_work *work, leat_alloc *below) {
     text_state *state = leat_alloc_take_zeroed(below, sizeof *state);
     if (!state)
         return NULL;
-    *state = (text_state){.below = below, .alloc = below, .work = *work, .text = make_text(work)};
+    *state = (text_state){.below = below, .alloc = below, .work = *work, .text = text_make(work)};
     if (work->unpooled)
         return state;
     state->pool = leat_pool_new(below, NULL);
@@ -113,9 +106,9 @@ static void malloc_output(void *argument, bench_output *out) {
 
 /* A text and three more into a buffer of exactly their length; the arm `reserve3n` asks for the worst case first. */
 static leat_bytebuf *appended(const text_state *state) {
-    leat_bytebuf *buf = leat_bytebuf_new(state->alloc, APPENDS * state->work.length);
+    leat_bytebuf *buf = leat_bytebuf_new(state->alloc, TEXT_APPENDS * state->work.length);
     bench_need(buf);
-    for (int i = 0; i < APPENDS; i++) {
+    for (int i = 0; i < TEXT_APPENDS; i++) {
         bench_need(leat_bytebuf_reserve(buf, state->work.reserve) == 0 ? buf : NULL);
         bench_need(append(buf, state) == 0 ? buf : NULL);
     }
