@@ -1,6 +1,6 @@
-#include "core/embedded.h"
 #include "core/transport.h"
-#include "tests/support/suite.h"
+#include "core/verify.h"
+#include "tests/support/finish.h"
 
 #include <string.h>
 
@@ -84,9 +84,47 @@ START_TEST(a_loop_tells_what_it_did) {
 }
 END_TEST
 
+START_TEST(every_channel_has_its_own_values_and_none_for_a_key_of_the_same_name) {
+    static const leat_key namesake = {.name = "user"};
+    leat_embedded *one = leat_embedded_new((const leat_stage[]){{0}});
+    leat_embedded *two = leat_embedded_new((const leat_stage[]){{0}});
+    char ann[] = "ann", bob[] = "bob";
+    leat_channel_set_attribute(leat_embedded_channel(one), &user, ann);
+    leat_channel_set_attribute(leat_embedded_channel(two), &user, bob);
+    ck_assert_str_eq(leat_channel_attribute(leat_embedded_channel(one), &user), "ann");
+    ck_assert_str_eq(leat_channel_attribute(leat_embedded_channel(two), &user), "bob");
+    ck_assert_ptr_null(leat_channel_attribute(leat_embedded_channel(one), &namesake));
+    ck_assert_int_eq(leat_channel_set_attribute(leat_embedded_channel(one), &user, NULL), LEAT_OK);
+    ck_assert_ptr_null(leat_channel_attribute(leat_embedded_channel(one), &user));
+    finish(two);
+    finish(one);
+}
+END_TEST
+
+static int keep_values(leat_alloc *alloc, void *context) {
+    (void)context;
+    leat_embedded_options options = {.alloc = alloc, .without_ledger = true};
+    leat_embedded *e = leat_embedded_new_with((const leat_stage[]){{0}}, &options, NULL);
+    if (!e)
+        return LEAT_OK;
+    int released = 0;
+    int code = leat_channel_set_attribute(leat_embedded_channel(e), &session, &released);
+    bool kept = leat_channel_attribute(leat_embedded_channel(e), &session) == &released;
+    leat_embedded_free(e);
+    return released == 1 && kept == (code == LEAT_OK) ? LEAT_OK : LEAT_ECORRUPT;
+}
+
+START_TEST(a_value_that_could_not_be_kept_is_released) {
+    leat_problem problem = {0};
+    ck_assert_msg(leat_verify_oom(keep_values, NULL, &problem) == LEAT_OK, "%s", problem.text);
+}
+END_TEST
+
 int main(void) {
     return suite_run("attributes",
                      (const TTest *const[]){a_channel_keeps_a_value_for_each_key_and_releases_it_at_the_end,
                                             messages_of_a_handler_are_counted_when_asked_for,
-                                            a_pipeline_is_drawn_with_its_types, a_loop_tells_what_it_did, NULL});
+                                            a_pipeline_is_drawn_with_its_types, a_loop_tells_what_it_did,
+                                            every_channel_has_its_own_values_and_none_for_a_key_of_the_same_name,
+                                            a_value_that_could_not_be_kept_is_released, NULL});
 }
