@@ -17,7 +17,7 @@ extern const bench_suite opcua_suite;
 extern const bench_suite router_suite;
 extern const bench_suite sse_suite;
 extern const bench_suite text_suite;
-extern const bench_suite zlib_suite;
 extern const bench_suite threshold_suite;
+extern const bench_suite zlib_suite;
 
 #endif
