@@ -26,8 +26,10 @@ static void end_link(link *two) {
 
 static void write_bytes(leat_embedded *e, size_t from, size_t length, leat_done *done) {
     leat_bytebuf *buf = leat_bytebuf_new(leat_embedded_alloc(e), length);
+    bool whole = true;
     for (size_t i = 0; i < length; i++)
-        ck_assert(leat_bytebuf_write_u8(buf, (uint8_t)(from + i)));
+        whole &= leat_bytebuf_write_u8(buf, (uint8_t)(from + i));
+    ck_assert(whole);
     leat_embedded_write(e, leat_msg_of_bytebuf(buf), done);
 }
 
@@ -37,8 +39,10 @@ static uint64_t take_sequence(leat_embedded *e, uint64_t from) {
     for (leat_msg msg; leat_embedded_take_read(e, &msg); leat_msg_release(msg)) {
         leat_bytebuf *buf = leat_msg_bytebuf(msg);
         uint64_t reader = leat_bytebuf_reader_index(buf), length = leat_bytebuf_readable(buf);
+        bool same = true;
         for (uint64_t i = 0; i < length; i++)
-            ck_assert_uint_eq(leat_bytebuf_get_u8(buf, reader + i), (uint8_t)(from + taken + i));
+            same &= leat_bytebuf_get_u8(buf, reader + i) == (uint8_t)(from + taken + i);
+        ck_assert_msg(same, "other bytes than the sequence from %llu", (unsigned long long)(from + taken));
         taken += length;
     }
     return taken;
