@@ -5,6 +5,9 @@
 #if defined(__has_include)
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
+#ifdef __clang__ /* which minds the header's macros where we use them */
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
 #define LEAT_PROBE(name, object, value) DTRACE_PROBE2(leat, name, object, value)
 #endif
 #endif
