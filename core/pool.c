@@ -46,11 +46,16 @@ static void *take_kept(leat_pool *pool, pool_class *of) {
     return block;
 }
 
+/* Takes what other threads released, in one go. */
+static void take_off(leat_pool *pool, pool_class *of) {
+    pool_block **back = &pool->back[of - pool->classes];
+    of->lent = 0;
+    if (__atomic_load_n(back, __ATOMIC_RELAXED))
+        of->came_back = __atomic_exchange_n(back, NULL, __ATOMIC_ACQUIRE);
+}
+
 /* The next one is fetched while this one is used: another thread had it last. */
 static void *take_what_came_back(leat_pool *pool, pool_class *of) {
-    pool_block **back = &pool->back[of - pool->classes];
-    if (!of->came_back && __atomic_load_n(back, __ATOMIC_RELAXED))
-        of->came_back = __atomic_exchange_n(back, NULL, __ATOMIC_ACQUIRE);
     pool_block *block = of->came_back;
     if (!block)
         return NULL;
@@ -69,8 +74,26 @@ static void *take_or_drain(leat_pool *pool, size_t size, size_t *usable) {
     return leat_pool_take_from_inner(pool, size, usable);
 }
 
+/* A thread that releases as fast as this one takes would hand over the list block by block, each a line that travels
+   twice: with a few blocks more under way it is taken off once for many. */
+static void *wait_for_batch(leat_pool *pool, const pool_class *of) {
+    if (of->lent >= pool_batch_of(of) || !__atomic_load_n(&pool->sent, __ATOMIC_RELAXED))
+        return NULL;
+    void *block = leat_pool_take_from_inner(pool, of->size, NULL);
+    if (block)
+        pool->misses++;
+    return block;
+}
+
 __attribute__((noinline)) static void *lend_new(leat_pool *pool, pool_class *of) {
     void *block = take_what_came_back(pool, of);
+    if (!block)
+        block = wait_for_batch(pool, of);
+    if (!block) {
+        take_off(pool, of);
+        block = take_what_came_back(pool, of);
+    }
+    of->lent++;
     return block ? block : take_or_drain(pool, of->size, NULL);
 }
 
@@ -213,7 +236,7 @@ static void set_limits(leat_pool *pool, const leat_pool_limits *limits) {
     pool->most_reserved = or_else(limits->most_reserved, UINT64_C(8) << 30);
     pool->step = or_else(limits->trim_age, UINT64_C(10000000000)) / POOL_STEPS_OF_AGE;
     for (unsigned i = 0; i < POOL_CLASSES; i++)
-        pool->classes[i].size = pool_size_of_class(i);
+        pool->classes[i].size = (uint32_t)pool_size_of_class(i);
 }
 
 leat_pool *leat_pool_new(leat_alloc *inner, const leat_pool_limits *limits) {

@@ -10,6 +10,8 @@ enum {
     POOL_CLASSES = 81,           /* up to POOL_LARGEST_EVER */
     POOL_STEPS_OF_AGE = 4,       /* a block that two steps of trimming found unneeded goes */
     POOL_WORTH_A_CALL = 4 << 20, /* freed bytes after which the inner allocator is asked to give pages back */
+    POOL_BATCH = 32,             /* blocks that should come back from other threads at once, if they are small */
+    POOL_BATCH_BYTES = 64 << 10,
 };
 #define POOL_LARGEST_EVER ((uint64_t)64 << 20)
 
@@ -22,9 +24,10 @@ typedef struct pool_block {
 typedef struct pool_class {
     pool_block *first;
     pool_block *came_back; /* from other threads, not counted yet: lent when the list above is empty */
-    size_t size;
+    uint32_t size;
     uint32_t count;
     uint32_t unneeded; /* the fewest there were since the last step of trimming */
+    uint32_t lent;     /* without either list above, or from what came back, since it was taken off last */
 } pool_class;
 
 struct leat_pool {
@@ -35,6 +38,9 @@ struct leat_pool {
     uint64_t end;      /* blocks of fewer bytes are kept; 0 = none */
     uint64_t most_cached;
     uint64_t most_reserved;
+
+    /* What the owner writes for each block, apart from what other threads read for each. */
+    char own[64];
     uint64_t cached; /* bytes */
     uint64_t allocations;
     uint64_t misses;
@@ -69,6 +75,12 @@ static inline size_t pool_size_of_class(unsigned index) {
         return POOL_SMALLEST;
     size_t quarter = (size_t)16 << ((index - 1) / 4);
     return quarter * (5 + (index - 1) % 4);
+}
+
+/** How many blocks of a class should come back from other threads before they are taken off their list. */
+static inline uint32_t pool_batch_of(const pool_class *of) {
+    uint32_t fits = POOL_BATCH_BYTES / of->size;
+    return fits < POOL_BATCH ? fits : POOL_BATCH;
 }
 
 /** Makes the link of a kept block readable; the rest stays poisoned. */
