@@ -97,7 +97,7 @@ static void end_storage(leat_storage *storage) {
         if (foreign->release)
             foreign->release(storage->memory, (size_t)storage->size, foreign->context);
     }
-    leat_alloc_give(storage->alloc, storage->block, storage->block_size);
+    leat_alloc_give(storage->alloc, leat_storage_block(storage), storage->block_size);
 }
 
 void leat_storage_drop(leat_storage *storage) {
@@ -105,16 +105,20 @@ void leat_storage_drop(leat_storage *storage) {
         end_storage(storage);
 }
 
-static void init_storage(leat_storage *storage, leat_alloc *alloc, void *block, size_t block_size) {
+/* Begins a storage that lies behind its handle. */
+static void init_storage(leat_storage *storage, leat_alloc *alloc, size_t block_size) {
     storage->handles = 1;
     storage->read_only = false;
     storage->foreign = false;
+    storage->has_host = true;
     storage->alloc = alloc;
-    storage->block = block;
     storage->block_size = block_size;
 }
 
 /* ---- handles ---- */
+
+_Static_assert(sizeof(leat_handle) % _Alignof(leat_storage) == 0, "a storage stands right behind its handle");
+_Static_assert(sizeof(leat_handle) + offsetof(leat_storage, memory) <= 128, "two cache lines are enough to end both");
 
 void leat_handle_begin_ledger(leat_handle *handle, const char *where) {
     handle->hot.flags = LEAT_BYTEBUF_NOTED;
@@ -130,9 +134,8 @@ typedef struct whole {
 #define WHOLE_SIZE ((sizeof(whole) + 15) & ~(size_t)15)
 
 static leat_bytebuf *begin_whole(whole *block, leat_alloc *alloc, size_t usable) {
-    init_storage(&block->storage, alloc, block, usable);
+    init_storage(&block->storage, alloc, usable);
     leat_handle_init(&block->handle, alloc, LEAT_BYTEBUF_PLAIN, "leat_bytebuf_new");
-    block->handle.home = &block->storage;
     leat_bytebuf *buf = &block->handle.hot;
     block->handle.storage = &block->storage;
     buf->bytes = (uint8_t *)block + WHOLE_SIZE;
@@ -175,13 +178,12 @@ static leat_bytebuf *begin_foreign(leat_alloc *alloc, void *memory, size_t size,
     if (!block)
         return NULL;
     leat_storage *storage = &block->foreign.storage;
-    init_storage(storage, alloc, block, usable);
+    init_storage(storage, alloc, usable);
     storage->memory = memory;
     storage->size = size;
     storage->foreign = true;
     block->foreign.release = NULL;
     leat_handle_init(&block->handle, alloc, LEAT_BYTEBUF_PLAIN, where);
-    block->handle.home = storage;
     leat_bytebuf *buf = &block->handle.hot;
     block->handle.storage = storage;
     buf->bytes = memory;
@@ -254,7 +256,7 @@ void leat_bytebuf_end_life(leat_bytebuf *buf) {
         return;
     }
     leat_storage *storage = handle->storage;
-    leat_storage *home = handle->home;
+    leat_storage *home = leat_home_of(handle);
     bury(buf);
     if (home) {
         if (storage != home)

@@ -19,9 +19,9 @@ static bool grow_in_place(leat_bytebuf *buf, uint64_t capacity) {
     if (!leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_TAIL))
         return false;
     leat_storage *storage = leat_storage_of(buf);
-    uint64_t before = (uint64_t)(storage->memory - (uint8_t *)storage->block);
+    uint64_t before = (uint64_t)(storage->memory - (uint8_t *)leat_storage_block(storage));
     size_t usable;
-    if (!storage->alloc->ops->grow_in_place(storage->alloc, storage->block, storage->block_size,
+    if (!storage->alloc->ops->grow_in_place(storage->alloc, leat_storage_block(storage), storage->block_size,
                                             (size_t)(before + capacity), &usable))
         return false;
     storage->block_size = usable;
@@ -39,7 +39,6 @@ static leat_storage *new_storage(leat_alloc *alloc, uint64_t capacity) {
                               .size = usable - sizeof *storage,
                               .handles = 1,
                               .alloc = alloc,
-                              .block = storage,
                               .block_size = usable};
     return storage;
 }
@@ -53,7 +52,7 @@ static int move_to_new_storage(leat_bytebuf *buf, uint64_t capacity) {
     if (buf->writer > 0)
         memcpy(storage->memory, buf->bytes, (size_t)buf->writer);
     leat_count_copied(handle->alloc, buf->writer);
-    if (handle->storage != handle->home)
+    if (handle->storage != leat_home_of(handle))
         leat_storage_drop(handle->storage);
     handle->storage = storage;
     buf->bytes = storage->memory;

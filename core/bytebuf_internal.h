@@ -6,16 +6,19 @@
 
 #include <string.h>
 
-/** Memory that handles share. It lies in a block of its own, or in the block of the handle that was born with it. */
+/**
+ * Memory that handles share. It lies in a block of its own, or right behind the handle that was born with it; then all
+ * that the end of both has to know lies in two cache lines, which another thread may have to fetch.
+ */
 typedef struct leat_storage {
-    uint8_t *memory;
-    uint64_t size;    /* atomic: who owns the tail may grow it in place while others look */
     uint32_t handles; /* atomic; a handle that lies in the same block counts as long as it lives */
     bool read_only;
-    bool foreign; /* a leat_foreign_storage */
+    bool foreign;  /* a leat_foreign_storage */
+    bool has_host; /* lies behind a handle, in its block */
     leat_alloc *alloc;
-    void *block;
     size_t block_size;
+    uint8_t *memory;
+    uint64_t size; /* atomic: who owns the tail may grow it in place while others look */
 } leat_storage;
 
 typedef struct leat_foreign_storage {
@@ -34,8 +37,7 @@ typedef struct leat_handle {
     uint64_t floor;               /* lowest index that this handle may change; atomic while others hold references */
     uint64_t max_capacity;
     leat_alloc *alloc;
-    leat_storage *home; /* the storage in the handle's own block, or NULL */
-    size_t block_size;  /* of a handle without home */
+    size_t block_size; /* 0 = its block is that of the storage behind it */
 } leat_handle;
 
 _Static_assert(sizeof(leat_bytebuf) == 64, "a handle is one cache line");
@@ -88,7 +90,6 @@ static inline void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint
     handle->floor = 0;
     handle->max_capacity = LEAT_BYTEBUF_UNBOUNDED;
     handle->alloc = alloc;
-    handle->home = NULL;
     handle->block_size = 0;
     if (alloc->ops->note)
         leat_handle_begin_ledger(handle, where);
@@ -96,6 +97,11 @@ static inline void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint
 
 /** Says whether `where` may move indices: one reference. Reports a dead handle to the ledger. */
 bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where);
+
+/** The storage that a handle was born with, or NULL. */
+static inline leat_storage *leat_home_of(const leat_handle *handle) {
+    return handle->block_size == 0 ? (leat_storage *)(uintptr_t)(handle + 1) : NULL;
+}
 
 static inline leat_storage *leat_storage_of(const leat_bytebuf *buf) {
     return leat_handle_of(buf)->storage;
@@ -122,6 +128,11 @@ leat_bytebuf *leat_bytebuf_slice_range(leat_bytebuf *buf, uint64_t index, uint64
 
 /** Gives [index, index + n) of a plain handle away; exclusive as far as the handle had it to itself. */
 leat_bytebuf *leat_bytebuf_split_range(leat_bytebuf *buf, uint64_t index, uint64_t n, leat_alloc *alloc);
+
+/** Returns the block that a storage lies in. */
+static inline void *leat_storage_block(leat_storage *storage) {
+    return storage->has_host ? (uint8_t *)storage - sizeof(leat_handle) : (uint8_t *)storage;
+}
 
 /** Gives one handle's count of the storage back. */
 void leat_storage_drop(leat_storage *storage);

@@ -109,7 +109,7 @@ int leat_bytebuf_keep(leat_bytebuf **buf) {
 uint64_t leat_bytebuf_storage_size(const leat_bytebuf *buf) {
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_storage_size(buf);
-    const leat_storage *home = leat_handle_of(buf)->home, *storage = leat_storage_of(buf);
+    const leat_storage *home = leat_home_of(leat_handle_of(buf)), *storage = leat_storage_of(buf);
     uint64_t size = __atomic_load_n(&storage->size, __ATOMIC_RELAXED);
     if (home && home != storage)
         size += __atomic_load_n(&home->size, __ATOMIC_RELAXED);
