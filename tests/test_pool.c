@@ -4,6 +4,7 @@
 #include "tests/support/suite.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #define MIB ((size_t)1 << 20)
 #define SECOND UINT64_C(1000000000)
@@ -261,6 +262,31 @@ START_TEST(over_a_ledger_nothing_is_kept_and_leaks_are_named) {
 }
 END_TEST
 
+static long page_faults(void) {
+    struct rusage usage;
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_minflt;
+}
+
+static void use_4_mib(leat_pool *pool) {
+    leat_bytebuf *buf = leat_bytebuf_new(leat_pool_alloc(pool), 4 * MIB);
+    ck_assert(leat_bytebuf_write_zero(buf, 4 * MIB));
+    leat_bytebuf_release(buf);
+}
+
+START_TEST(a_buffer_of_4_mib_is_reused_without_a_page_fault) {
+    leat_pool *pool = leat_pool_new(NULL, NULL);
+    use_4_mib(pool);
+    use_4_mib(pool);
+    long before = page_faults();
+    for (int i = 0; i < 10; i++)
+        use_4_mib(pool);
+    ck_assert_int_lt(page_faults() - before, 10); /* one for each use would be too many */
+    ck_assert_uint_eq(leat_pool_statistics(pool).misses, 1);
+    leat_pool_release(pool);
+}
+END_TEST
+
 int main(void) {
     return suite_run(
         "pool",
@@ -270,5 +296,6 @@ int main(void) {
             statistics_tell_what_is_lent_and_kept, beyond_the_budget_kept_blocks_go_first_then_blocks_are_refused,
             no_more_is_kept_than_allowed, huge_blocks_are_not_kept, a_block_that_nobody_needs_goes_within_the_trim_age,
             a_block_in_use_again_and_again_stays, the_next_trim_is_due_a_quarter_of_the_age_after_the_last,
-            a_refusal_below_is_passed_on_and_loses_nothing, over_a_ledger_nothing_is_kept_and_leaks_are_named, NULL});
+            a_refusal_below_is_passed_on_and_loses_nothing, over_a_ledger_nothing_is_kept_and_leaks_are_named,
+            a_buffer_of_4_mib_is_reused_without_a_page_fault, NULL});
 }
