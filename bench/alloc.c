@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* to choose processors */
+
 /** What a buffer costs that is made and released: from a pool, from malloc, and released on another thread. */
 #include "bench/alloc.h"
 #include "bench/clock.h"
@@ -7,9 +9,10 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
-enum { RING = 256, HEADERS = 1024 };
+enum { RING = 256, HEADERS = 1024, HANDED_OVER = 4096 /* buffers an operation, so that waking does not count */ };
 
 /* What the arms without Leat know of a buffer: the same as Leat's, and no more than they need. */
 typedef struct header {
@@ -145,38 +148,70 @@ typedef struct cross_state {
     header *headers; /* of the arm `ring`, used in turn */
     void (*end)(void *buffer);
     pthread_t thread;
+    sem_t begun; /* posted for each run: between them the thread sleeps, so that it is in nobody's way */
+    sem_t awake; /* its answer */
+    bool ended;
 } cross_state;
+
+/* What goes through the ring behind the buffers of a run. */
+static char last_of_run;
+
+/* Between looks at what another thread will write. A system call for each would let work pile up for it meanwhile, and
+   the row would measure that. */
+static void rest(unsigned *looks) {
+    if (++*looks % 4096 == 0)
+        sched_yield();
+#ifdef __x86_64__
+    else
+        __builtin_ia32_pause();
+#endif
+}
 
 static void push(ring *to, void *buffer) {
     uint64_t at = to->written;
-    while (at - __atomic_load_n(&to->read, __ATOMIC_ACQUIRE) == RING)
-        sched_yield();
+    for (unsigned looks = 0; at - __atomic_load_n(&to->read, __ATOMIC_ACQUIRE) == RING;)
+        rest(&looks);
     to->slots[at % RING] = buffer;
     __atomic_store_n(&to->written, at + 1, __ATOMIC_RELEASE);
 }
 
-static void wait_until_read(const ring *all) {
-    while (__atomic_load_n(&all->read, __ATOMIC_ACQUIRE) != all->written)
-        sched_yield();
+/* Takes the next one out of the ring. */
+static void *pull(ring *from) {
+    uint64_t at = from->read;
+    for (unsigned looks = 0; at == __atomic_load_n(&from->written, __ATOMIC_ACQUIRE);)
+        rest(&looks);
+    return from->slots[at % RING];
 }
 
-/* The other thread: ends what comes, until NULL comes. */
+/* Both threads on processors of their own, the first and the last that there are: else some runs measure a thread that
+   waits for its turn, others one that waits for cache lines. */
+static void stay_on(bool last) {
+    cpu_set_t allowed, chosen;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    size_t at = 0;
+    for (size_t i = 0, found = 0; i < CPU_SETSIZE && (last || !found); i++)
+        if (CPU_ISSET(i, &allowed))
+            found = 1 + (at = i);
+    CPU_ZERO(&chosen);
+    CPU_SET(at, &chosen);
+    pthread_setaffinity_np(pthread_self(), sizeof chosen, &chosen);
+}
+
+/* The other thread: ends what comes, run by run. */
 static void *end_all(void *argument) {
     cross_state *state = argument;
-    ring *from = &state->ring;
-    for (uint64_t at = 0;;) {
-        uint64_t written = __atomic_load_n(&from->written, __ATOMIC_ACQUIRE);
-        if (at == written)
-            sched_yield();
-        for (; at < written; at++) {
-            void *buffer = from->slots[at % RING];
-            if (buffer)
+    stay_on(true);
+    while (sem_wait(&state->begun) == 0 && !state->ended) {
+        sem_post(&state->awake);
+        for (void *buffer = NULL; buffer != &last_of_run;) {
+            buffer = pull(&state->ring);
+            if (buffer != &last_of_run)
                 state->end(buffer);
-            __atomic_store_n(&from->read, at + 1, __ATOMIC_RELEASE);
-            if (!buffer)
-                return NULL;
+            __atomic_store_n(&state->ring.read, state->ring.read + 1, __ATOMIC_RELEASE);
         }
     }
+    return NULL;
 }
 
 static void *cross_set_up(const void *work, leat_alloc *below, void (*end)(void *)) {
@@ -190,18 +225,34 @@ static void *cross_set_up(const void *work, leat_alloc *below, void (*end)(void 
     state->end = end;
     state->headers = calloc(HEADERS, sizeof(header));
     bench_need(state->headers);
-    if (pthread_create(&state->thread, NULL, end_all, state) != 0)
+    if (sem_init(&state->begun, 0, 0) != 0 || sem_init(&state->awake, 0, 0) != 0 ||
+        pthread_create(&state->thread, NULL, end_all, state) != 0)
         bench_need(NULL);
     return state;
 }
 
 static void cross_tear_down(void *argument) {
     cross_state *state = argument;
-    push(&state->ring, NULL);
+    state->ended = true;
+    sem_post(&state->begun);
     pthread_join(state->thread, NULL);
+    sem_destroy(&state->begun);
+    sem_destroy(&state->awake);
     free(state->headers);
     leat_pool_release(state->base.pool);
     leat_alloc_give(state->base.below, state, sizeof *state);
+}
+
+static void begin_run(cross_state *state) {
+    sem_post(&state->begun);
+    while (sem_wait(&state->awake) != 0)
+        continue;
+}
+
+static void end_run(cross_state *state) {
+    push(&state->ring, &last_of_run);
+    for (unsigned looks = 0; __atomic_load_n(&state->ring.read, __ATOMIC_ACQUIRE) != state->ring.written;)
+        rest(&looks);
 }
 
 static void end_leat(void *buffer) {
@@ -212,11 +263,10 @@ static void *cross_leat_set_up(const void *work, leat_alloc *below) {
     return cross_set_up(work, below, end_leat);
 }
 
-static void cross_leat_run(void *argument, uint64_t times) {
-    cross_state *state = argument;
+static void cross_leat_items(cross_state *state, uint64_t times) {
     for (uint64_t i = 0; i < times; i++)
         push(&state->ring, leat_bytebuf_new(state->base.alloc, state->base.size));
-    wait_until_read(&state->ring);
+    end_run(state);
 }
 
 static void end_header(void *buffer) {
@@ -227,27 +277,43 @@ static void *cross_ring_set_up(const void *work, leat_alloc *below) {
     return cross_set_up(work, below, end_header);
 }
 
-static void cross_ring_run(void *argument, uint64_t times) {
-    cross_state *state = argument;
+static void cross_ring_items(cross_state *state, uint64_t times) {
     for (uint64_t i = 0; i < times; i++) {
         header *buf = &state->headers[i % HEADERS];
         begin(buf, state->base.size);
         push(&state->ring, buf);
     }
-    wait_until_read(&state->ring);
+    end_run(state);
 }
 
 /* Both threads work at the same time: what counts is the time on the wall. */
+static double cross_measure(cross_state *state, uint64_t times, void (*items)(cross_state *, uint64_t)) {
+    cpu_set_t before;
+    bool stays = sched_getaffinity(0, sizeof before, &before) == 0;
+    stay_on(false);
+    begin_run(state);
+    double begin = bench_wall_nanos();
+    items(state, times * HANDED_OVER);
+    double spent = bench_wall_nanos() - begin;
+    if (stays)
+        pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+    return spent / HANDED_OVER;
+}
+
 static double cross_leat_measure(void *state, uint64_t times) {
-    double before = bench_wall_nanos();
-    cross_leat_run(state, times);
-    return bench_wall_nanos() - before;
+    return cross_measure(state, times, cross_leat_items);
 }
 
 static double cross_ring_measure(void *state, uint64_t times) {
-    double before = bench_wall_nanos();
-    cross_ring_run(state, times);
-    return bench_wall_nanos() - before;
+    return cross_measure(state, times, cross_ring_items);
+}
+
+static void cross_leat_run(void *state, uint64_t times) {
+    cross_leat_measure(state, times);
+}
+
+static void cross_ring_run(void *state, uint64_t times) {
+    cross_ring_measure(state, times);
 }
 
 static const bench_arm cross_leat_arm = {"leat",        cross_leat_set_up, cross_leat_run,

@@ -63,7 +63,7 @@ static void *take_what_came_back(leat_pool *pool, pool_class *of) {
         return NULL;
     of->came_back = block->next;
     leat_fetch_to_write(of->came_back);
-    leat_fetch_to_write((char *)of->came_back + 64);
+    leat_fetch_to_write((const void *)((uintptr_t)of->came_back + 64)); /* a handle and its storage have two lines */
     pool->returned++;
     return block;
 }
