@@ -101,7 +101,7 @@ static void write_some(model *of, slot *to) {
 }
 
 /* A look anywhere moves the window of a composite; a step back and forth goes over what it covers. */
-static void look_around(model *of, const slot *at) {
+static void look_around(model *of, slot *at) {
     if (at->length < 2)
         return;
     uint64_t reader = leat_bytebuf_reader_index(at->buf);
@@ -160,7 +160,8 @@ static void share(model *of, slot *from, slot *to) {
     put_behind(to, from->bytes + offset, n);
 }
 
-static void share_whole(slot *from, slot *to) {
+static void share_whole(model *of, slot *from, slot *to) {
+    (void)of;
     leat_bytebuf *same = leat_bytebuf_retain(from->buf);
     forget(to);
     to->buf = same;
@@ -178,7 +179,8 @@ static void split_off(model *of, slot *from, slot *to) {
     drop_front(from, n);
 }
 
-static void take_over(slot *of) {
+static void take_over(model *with, slot *of) {
+    (void)with;
     ck_assert_int_eq(leat_bytebuf_own(&of->buf), 0);
     ck_assert(of->length == 0 || leat_bytebuf_set_u8(of->buf, leat_bytebuf_reader_index(of->buf), of->bytes[0]));
     ck_assert(leat_bytebuf_write_u8(of->buf, 'w'));
@@ -247,71 +249,46 @@ static void consolidate(model *of, slot *at) {
     leat_composite_consolidate(composite, from, (uint32_t)below(of, count - from + 1));
 }
 
+static void make_one(model *of, slot *one) {
+    static void (*const ways[])(model *, slot *) = {make_plain, make_composite, make_composite, make_static,
+                                                    make_wrapped};
+    ways[below(of, sizeof ways / sizeof *ways)](of, one);
+}
+
+static void keep(model *of, slot *one) {
+    (void)of;
+    ck_assert_int_eq(leat_bytebuf_keep(&one->buf), 0);
+}
+
+static void discard(model *of, slot *one) {
+    (void)of;
+    leat_bytebuf_discard_read(one->buf);
+}
+
+static void change_one(model *of, slot *one) {
+    static void (*const ways[])(model *, slot *) = {take_over,        keep,        discard,     put_in_front,
+                                                    remove_component, consolidate, change_some, read_some,
+                                                    write_some,       write_some,  write_some,  look_around};
+    ways[below(of, sizeof ways / sizeof *ways)](of, one);
+}
+
+static void change_two(model *of, slot *one, slot *other) {
+    static void (*const ways[])(model *, slot *, slot *) = {share, share_whole, split_off, join, join};
+    ways[below(of, sizeof ways / sizeof *ways)](of, one, other);
+}
+
 static void step(model *of) {
     slot *one = &of->slots[below(of, SLOTS)];
     slot *other = &of->slots[below(of, SLOTS)];
-    if (one == other || one->length > LARGEST || other->length > LARGEST) {
+    size_t kind = below(of, 23);
+    if (one == other || one->length > LARGEST || other->length > LARGEST)
         make_plain(of, one->length > LARGEST ? one : other);
-        return;
-    }
-    switch (below(of, 23)) {
-    case 0:
-        make_plain(of, one);
-        break;
-    case 1:
-    case 2:
-        make_composite(of, one);
-        break;
-    case 3:
-        make_static(of, one);
-        break;
-    case 4:
-        share(of, one, other);
-        break;
-    case 5:
-        share_whole(one, other);
-        break;
-    case 6:
-        split_off(of, one, other);
-        break;
-    case 7:
-        take_over(one);
-        break;
-    case 8:
-        ck_assert_int_eq(leat_bytebuf_keep(&one->buf), 0);
-        break;
-    case 9:
-        leat_bytebuf_discard_read(one->buf);
-        break;
-    case 10:
-        put_in_front(of, one);
-        break;
-    case 11:
-    case 12:
-        join(of, one, other);
-        break;
-    case 13:
-        remove_component(of, one);
-        break;
-    case 14:
-        consolidate(of, one);
-        break;
-    case 15:
-        change_some(of, one);
-        break;
-    case 16:
-        read_some(of, one);
-        break;
-    case 17:
-        make_wrapped(of, one);
-        break;
-    case 18:
-    case 19:
-        look_around(of, one);
-        break;
-    default:
-        write_some(of, one);
-    }
+    else if (kind < 5)
+        make_one(of, one);
+    else if (kind < 10)
+        change_two(of, one, other);
+    else
+        change_one(of, one);
 }
 
 static void run(uint64_t seed) {
