@@ -4,6 +4,8 @@
 #include "core/cursor.h"
 #include "tests/support/suite.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 static const char *const digits = "0123456789abcdef";
@@ -131,6 +133,38 @@ START_TEST(a_look_anywhere_and_a_step_back_do_not_mislead_the_next_read) {
 }
 END_TEST
 
+static void *look_and_release(void *shared) {
+    leat_bytebuf *buf = shared;
+    for (uint64_t i = 0; i < 16; i++)
+        if (leat_bytebuf_get_u8(buf, i) != (uint8_t)digits[i])
+            return shared; /* a complaint */
+    leat_bytebuf_retain(buf);
+    leat_bytebuf_release(buf);
+    leat_bytebuf_release(buf);
+    return NULL;
+}
+
+/* Tries again and again, as nobody should: the other thread may go at any moment. */
+START_TEST(a_handle_writes_as_soon_as_another_thread_has_let_it_go) {
+    leat_bytebuf *kinds[] = {plain(), parted()};
+    for (int round = 0; round < 100; round++) {
+        leat_bytebuf *buf = kinds[round % 2];
+        pthread_t thread;
+        void *complaint;
+        uint8_t byte;
+        ck_assert_int_eq(pthread_create(&thread, NULL, look_and_release, leat_bytebuf_retain(buf)), 0);
+        while (!leat_bytebuf_write_u8(buf, (uint8_t)round))
+            sched_yield();
+        ck_assert(leat_bytebuf_set_u8(buf, 0, '0') && leat_bytebuf_set_reader_index(buf, 16 + (uint64_t)(round / 2)));
+        ck_assert(leat_bytebuf_read_u8(buf, &byte) && byte == round);
+        ck_assert_int_eq(pthread_join(thread, &complaint), 0);
+        ck_assert_msg(complaint == NULL, "another thread saw other bytes");
+    }
+    leat_bytebuf_release(kinds[0]);
+    leat_bytebuf_release(kinds[1]);
+}
+END_TEST
+
 /* ---- counts near their limit, which no test can count up to ---- */
 
 START_TEST(references_beyond_2_to_the_31_stay_for_ever_and_are_reported) {
@@ -193,6 +227,7 @@ int main(void) {
             a_handle_reads_on_once_it_is_sole_again, a_handle_writes_on_in_the_same_room_once_it_is_sole_again,
             what_was_written_is_readable_at_once, no_read_goes_beyond_a_writer_that_was_moved_back,
             a_look_anywhere_and_a_step_back_do_not_mislead_the_next_read,
+            a_handle_writes_as_soon_as_another_thread_has_let_it_go,
             references_beyond_2_to_the_31_stay_for_ever_and_are_reported, as_many_references_as_fit_are_counted_exactly,
             storage_refuses_more_handles_than_it_can_count, NULL});
 }

@@ -3,6 +3,7 @@
 #include "tests/support/composites.h"
 #include "tests/support/suite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 START_TEST(decompose_gives_a_slice_of_each_part) {
@@ -162,6 +163,120 @@ START_TEST(own_copies_a_composite_only_when_something_is_shared) {
 }
 END_TEST
 
+/* ---- no stale window ---- */
+
+/** A change of structure and what "abcdefghi" in three components becomes; the reader stands at 1. */
+typedef struct change {
+    bool (*make)(leat_composite *composite);
+    const char *name;
+    const char *expected;
+} change;
+
+static bool adds(leat_composite *composite) {
+    return leat_composite_add(composite, text("!")) == 0;
+}
+
+static bool adds_bytes(leat_composite *composite) {
+    return leat_composite_add_bytes(composite, "!", 1) == 0;
+}
+
+static bool prepends(leat_composite *composite) {
+    return leat_composite_prepend(composite, text("!")) == 0;
+}
+
+static bool prepends_bytes(leat_composite *composite) {
+    return leat_composite_prepend_bytes(composite, "!", 1) == 0;
+}
+
+static bool inserts(leat_composite *composite) {
+    return leat_composite_insert(composite, 1, text("!")) == 0;
+}
+
+static bool removes(leat_composite *composite) {
+    return leat_composite_remove(composite, 1, 1) == 0;
+}
+
+static bool discards(leat_composite *composite) {
+    return leat_composite_discard_read(composite) == 0;
+}
+
+static bool consolidates(leat_composite *composite) {
+    return leat_composite_consolidate(composite, 1, 2) == 0;
+}
+
+static bool shortens(leat_composite *composite) {
+    return leat_bytebuf_set_writer_index(leat_composite_buffer(composite), 5);
+}
+
+static bool splits(leat_composite *composite) {
+    leat_bytebuf *part = leat_bytebuf_split(leat_composite_buffer(composite), 4);
+    leat_bytebuf_release(part);
+    return part != NULL;
+}
+
+static bool owns(leat_composite *composite) {
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    return leat_bytebuf_own(&buf) == 0 && leat_bytebuf_set_u8(buf, 1, 'B');
+}
+
+static const change changes[] = {
+    {adds, "add", "bcdefghi!"},
+    {adds_bytes, "add_bytes", "bcdefghi!"},
+    {prepends, "prepend", "!bcdefghi"},
+    {prepends_bytes, "prepend_bytes", "!bcdefghi"},
+    {inserts, "insert", "bc!defghi"},
+    {removes, "remove", "bchi"},
+    {discards, "discard_read", "bcdefghi"},
+    {consolidates, "consolidate", "bcdefghi"},
+    {shortens, "set_writer_index", "bcde"},
+    {splits, "split", "fghi"},
+    {owns, "own", "Bcdefghi"},
+};
+
+static void assert_seen_anew(const change *of, uint64_t looked) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    uint8_t byte;
+    ck_assert(leat_bytebuf_read_u8(buf, &byte));
+    ck_assert_uint_eq(leat_bytebuf_get_u8(buf, looked), (uint8_t) "abcdefghi"[looked]);
+    ck_assert_msg(of->make(composite), "%s", of->name);
+    for (const char *expected = of->expected; *expected; expected++) {
+        uint64_t at = leat_bytebuf_reader_index(buf);
+        ck_assert_msg(leat_bytebuf_get_u8(buf, at) == (uint8_t)*expected, "get after %s", of->name);
+        ck_assert_msg(leat_bytebuf_read_u8(buf, &byte) && byte == (uint8_t)*expected, "read after %s", of->name);
+    }
+    ck_assert(!leat_bytebuf_read_u8(buf, &byte) && leat_bytebuf_write_u8(buf, '+'));
+    ck_assert(leat_bytebuf_read_u8(buf, &byte) && byte == '+' && leat_bytebuf_is_valid(buf));
+    end(composite);
+}
+
+START_TEST(every_change_of_structure_forgets_where_one_looked_last) {
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        for (uint64_t looked = 0; looked < 9; looked++)
+            assert_seen_anew(&changes[i], looked);
+}
+END_TEST
+
+START_TEST(a_list_of_a_hundred_thousand_is_one_linear_operation) {
+    enum { MANY = 100000 };
+    leat_counting_alloc counting;
+    leat_counting_alloc_init(&counting, leat_unpooled());
+    leat_bytebuf *piece = text("0123456789"), **list = malloc(MANY * sizeof(leat_bytebuf *));
+    ck_assert_ptr_nonnull(list);
+    for (size_t i = 0; i < MANY; i++)
+        list[i] = leat_bytebuf_retain(piece);
+    leat_composite *composite = leat_composite_new(&counting.alloc, 0);
+    ck_assert_int_eq(leat_composite_add_list(composite, list, MANY), 0);
+    ck_assert_uint_eq(leat_composite_component_count(composite), MANY);
+    ck_assert_uint_le(counting.counted.allocations, 2);
+    ck_assert_uint_lt(counting.counted.bytes, 2 * 24 * MANY);
+    ck_assert_uint_eq(counting.counted.copied, 0);
+    free(list);
+    end(composite);
+    leat_bytebuf_release(piece);
+}
+END_TEST
+
 /* Every kind of growth and sharing once, with memory that may run out at any point. */
 static bool build(leat_alloc *alloc) {
     leat_composite *composite = leat_composite_new(alloc, 1);
@@ -211,5 +326,7 @@ int main(void) {
             null_and_the_composite_itself_are_errors_that_lose_nothing, a_list_is_added_as_a_whole,
             a_shared_composite_refuses_and_releases_what_it_is_given, a_slice_inside_one_component_is_plain,
             splits_take_the_components_along, a_split_behind_an_empty_component_takes_all_of_its_bytes,
-            own_copies_a_composite_only_when_something_is_shared, every_failed_allocation_loses_nothing, NULL});
+            own_copies_a_composite_only_when_something_is_shared,
+            every_change_of_structure_forgets_where_one_looked_last,
+            a_list_of_a_hundred_thousand_is_one_linear_operation, every_failed_allocation_loses_nothing, NULL});
 }
