@@ -50,7 +50,6 @@ LEAT_INLINE leat_bytebuf *leat_bytebuf_retain_at(leat_bytebuf *buf, const char *
 LEAT_INLINE void leat_bytebuf_release_at(leat_bytebuf *buf, const char *where) {
     if (!buf)
         return;
-    leat_fetch_to_write(buf); /* else a thread that did not make it fetches the line twice, to look and to write */
     if (leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_NOTED))
         leat_bytebuf_release_noted(buf, where);
     else

@@ -43,17 +43,6 @@
 
 LEAT_BEGIN_DECLS
 
-/** Tells the processor that the cache line at `at` is about to be written: another one that has it gives it up. */
-LEAT_INLINE void leat_fetch_to_write(const void *at) {
-#if defined(__x86_64__)
-    __asm__("prefetchw %0"
-            :
-            : "m"(*(const char *)at)); /* __builtin_prefetch only reads, unless told of the processor */
-#else
-    __builtin_prefetch(at, 1);
-#endif
-}
-
 LEAT_INLINE uint8_t leat_load_u8(const uint8_t *at) {
     return *at;
 }
