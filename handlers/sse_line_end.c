@@ -1,43 +1,47 @@
 /* The end of a line, found many bytes at a time: what decoding and framing of events spend their time on. */
 #include "handlers/sse_internal.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#ifdef __x86_64__
 
-/* The search is compiled twice where the loader can choose at start: AVX2 halves its time. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__OPTIMIZE__) && !defined(__clang__) &&                       \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
+#include <immintrin.h>
 
-/* Bytes side by side, wherever they lie, and what comparing them gives. */
-typedef int8_t wide __attribute__((vector_size(32), aligned(1), may_alias));
-typedef uint64_t words __attribute__((vector_size(32), may_alias));
+/*
+ * Both ends of lines are small numbers: a block whose smallest byte is above them holds none, which takes one
+ * comparison for the block. Other control characters only cost a second look.
+ */
+enum { LARGEST_END = '\r', PART = sizeof(__m128i), BLOCK = 4 * sizeof(__m256i) };
 
-enum { PART = 16, BLOCK = 4 * sizeof(wide) };
+__attribute__((target("avx2"))) static __m256i wide_ends(__m256i bytes) {
+    return _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n')),
+                           _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\r')));
+}
+
+__attribute__((target("avx2"))) static bool has_end(const __m256i *in) {
+    __m256i ends = _mm256_setzero_si256();
+    for (int i = 0; i < 4; i++)
+        ends = _mm256_or_si256(ends, wide_ends(_mm256_loadu_si256(in + i)));
+    return _mm256_movemask_epi8(ends) != 0;
+}
 
 /* Passes blocks without an end by, and notes whether their bytes were all ASCII. */
-WIDE static size_t pass_blocks(const uint8_t *bytes, size_t n, unsigned *high) {
-    words bits = {0};
+__attribute__((target("avx2"))) static size_t pass_blocks(const uint8_t *bytes, size_t n, unsigned *high) {
+    const __m256i largest = _mm256_set1_epi8(LARGEST_END);
+    __m256i bits = _mm256_setzero_si256();
     size_t at = 0;
     for (; at + BLOCK <= n; at += BLOCK) {
-        const wide *in = (const wide *)(const void *)(bytes + at);
-        const wide a = in[0], b = in[1], c = in[2], d = in[3];
-        const wide ends = (wide)((a == '\n') | (a == '\r') | (b == '\n') | (b == '\r') | (c == '\n') | (c == '\r') |
-                                 (d == '\n') | (d == '\r'));
-        const words found = (words)ends;
-        if (found[0] | found[1] | found[2] | found[3])
+        const __m256i *in = (const __m256i *)(const void *)(bytes + at);
+        const __m256i a = _mm256_loadu_si256(in), b = _mm256_loadu_si256(in + 1), c = _mm256_loadu_si256(in + 2),
+                      d = _mm256_loadu_si256(in + 3);
+        const __m256i least = _mm256_min_epu8(_mm256_min_epu8(a, b), _mm256_min_epu8(c, d));
+        const __m256i small = _mm256_cmpeq_epi8(_mm256_min_epu8(least, largest), least);
+        if (_mm256_movemask_epi8(small) && has_end(in))
             break;
-        bits |= (words)((a | b) | (c | d));
+        bits = _mm256_or_si256(bits, _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d)));
     }
-    *high |= ((bits[0] | bits[1] | bits[2] | bits[3]) & UINT64_C(0x8080808080808080)) != 0;
+    *high |= (unsigned)_mm256_movemask_epi8(bits);
     return at;
 }
 
-#ifdef __SSE2__
 /* Goes on part by part; `*found` tells whether it stopped at an end. */
 static size_t pass_parts(const uint8_t *bytes, size_t at, size_t n, unsigned *high, bool *found) {
     for (; at + PART <= n; at += PART) {
@@ -53,15 +57,25 @@ static size_t pass_parts(const uint8_t *bytes, size_t at, size_t n, unsigned *hi
     }
     return at;
 }
+
+static size_t pass_many(const uint8_t *bytes, size_t n, unsigned *high, bool *found) {
+    size_t at = n >= BLOCK && __builtin_cpu_supports("avx2") ? pass_blocks(bytes, n, high) : 0;
+    return pass_parts(bytes, at, n, high, found);
+}
+
+#else
+
+static size_t pass_many(const uint8_t *bytes, size_t n, unsigned *high, bool *found) {
+    (void)bytes, (void)n, (void)high, (void)found;
+    return 0;
+}
+
 #endif
 
 size_t leat_sse_line_end(const uint8_t *bytes, size_t n, bool *high) {
     unsigned bits = 0;
     bool found = false;
-    size_t at = n >= BLOCK ? pass_blocks(bytes, n, &bits) : 0;
-#ifdef __SSE2__
-    at = pass_parts(bytes, at, n, &bits, &found);
-#endif
+    size_t at = pass_many(bytes, n, &bits, &found);
     for (; !found && at < n; at++) {
         if (bytes[at] == '\n' || bytes[at] == '\r')
             break;
