@@ -75,6 +75,32 @@ START_TEST(an_event_takes_one_allocation) {
 }
 END_TEST
 
+/* Data of `length` bytes with a tab and an umlaut in it, between two line ends of that kind. */
+static void assert_length_read(size_t length, const char *end) {
+    char line[1024];
+    leat_embedded *embedded = leat_embedded_new((leat_stage[]){{.handler = &leat_sse_decoder}, {0}});
+    memset(line, 'x', length);
+    line[length / 2] = '\t';
+    memcpy(line + length / 3, "\xc3\xa4", 2);
+    leat_embedded_feed_text(embedded, "data: ");
+    leat_embedded_feed(embedded, line, length);
+    leat_embedded_feed_text(embedded, end);
+    leat_embedded_feed_text(embedded, end);
+    leat_msg msg;
+    ck_assert(leat_embedded_take_read(embedded, &msg));
+    const leat_sse_event *event = leat_msg_as(msg, &leat_type_sse_event);
+    ck_assert_uint_eq(event->data.length, length);
+    ck_assert_mem_eq(event->data.bytes, line, length);
+    leat_msg_release(msg);
+    assert_nothing_left(embedded);
+}
+
+START_TEST(the_end_of_a_line_is_found_wherever_it_stands) {
+    for (size_t length = 6; length < 600; length++)
+        assert_length_read(length, length % 3 == 0 ? "\r\n" : length % 3 == 1 ? "\n" : "\r");
+}
+END_TEST
+
 /* ---- what outlives an event ---- */
 
 START_TEST(the_last_id_and_the_retry_time_are_there_for_reconnecting) {
@@ -196,13 +222,13 @@ START_TEST(a_nonsensical_limit_is_refused) {
 END_TEST
 
 int main(void) {
-    return suite_run("sse_decoder",
-                     (const TTest *const[]){
-                         every_split_gives_the_same_events, no_failed_allocation_leaks,
-                         ill_formed_text_is_replaced_in_every_field, an_event_takes_one_allocation,
-                         the_last_id_and_the_retry_time_are_there_for_reconnecting,
-                         a_stream_goes_on_from_the_id_of_an_earlier_one, the_retry_time_comes_with_the_event_behind_it,
-                         an_event_that_is_too_long_is_reported_once_and_skipped, a_line_that_never_ends_is_not_kept,
-                         events_come_as_they_are_asked_for, what_is_unfinished_at_the_end_is_dropped_without_an_error,
-                         a_nonsensical_limit_is_refused, NULL});
+    return suite_run(
+        "sse_decoder",
+        (const TTest *const[]){
+            every_split_gives_the_same_events, no_failed_allocation_leaks, ill_formed_text_is_replaced_in_every_field,
+            an_event_takes_one_allocation, the_end_of_a_line_is_found_wherever_it_stands,
+            the_last_id_and_the_retry_time_are_there_for_reconnecting, a_stream_goes_on_from_the_id_of_an_earlier_one,
+            the_retry_time_comes_with_the_event_behind_it, an_event_that_is_too_long_is_reported_once_and_skipped,
+            a_line_that_never_ends_is_not_kept, events_come_as_they_are_asked_for,
+            what_is_unfinished_at_the_end_is_dropped_without_an_error, a_nonsensical_limit_is_refused, NULL});
 }
