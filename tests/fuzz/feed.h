@@ -11,7 +11,8 @@ typedef void (*fuzz_answer)(leat_embedded *embedded, leat_msg msg);
 
 /**
  * Feeds `data` to a fresh channel of `stages` in pieces whose lengths follow from the data, lets a minute pass, ends
- * the stream, and aborts if something leaked, was misused or is still held. Stages that the pipeline refuses are fine.
+ * the stream, lets another one pass, and aborts if something leaked, was misused or is still held. Stages that the
+ * pipeline refuses are fine.
  */
 void fuzz_feed(const leat_stage *stages, const uint8_t *data, size_t size, fuzz_answer answer);
 

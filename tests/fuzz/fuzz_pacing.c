@@ -28,9 +28,9 @@ static void echo(leat_embedded *embedded, leat_msg msg) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 4)
         return 0;
-    leat_limit_config limit = {.read_rate = 16u * data[0],
+    leat_limit_config limit = {.read_rate = 1024u * data[0],
                                .read_burst = data[1],
-                               .write_rate = 16u * data[2],
+                               .write_rate = 1024u * data[2],
                                .write_burst = data[1],
                                .max_held = 64u * data[3]};
     leat_aggregator_config aggregator = {.part_of = part_of, .max_length = 1u + data[1]};
