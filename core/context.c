@@ -42,8 +42,20 @@ void leat_ctx_fire_active(leat_ctx *ctx) {
     FIRE(ctx, active, next);
 }
 
-void leat_ctx_fire_read_done(leat_ctx *ctx) {
+static __attribute__((noinline)) void tell_read_done(leat_ctx *ctx) {
     FIRE(ctx, read_done, next);
+}
+
+/* Comes in every turn: apart from what a ledger needs it is a walk and a jump. */
+void leat_ctx_fire_read_done(leat_ctx *ctx) {
+    if (ctx->channel->loop->tracker) {
+        tell_read_done(ctx);
+        return;
+    }
+    leat_ctx *const *place = place_after(ctx);
+    while (!(*place)->handler->read_done || !((*place)->flags & CTX_ENTERED))
+        place++;
+    (*place)->handler->read_done(*place);
 }
 
 void leat_ctx_fire_eof(leat_ctx *ctx) {
