@@ -17,11 +17,16 @@ static bool has_jemalloc(void) {
     return mallocx && xallocx && sdallocx && nallocx;
 }
 
+/* jemalloc has a class below the 16 bytes that blocks are aligned to: it must hear the same size both times. */
+static size_t rounded_size(size_t size) {
+    return size > 0 ? (size + 15) & ~(size_t)15 : 16;
+}
+
 static void *allocate_unpooled(leat_alloc *alloc, size_t size, size_t *usable) {
     (void)alloc;
     if (size > SIZE_MAX / 2)
         return NULL;
-    size_t rounded = size > 0 ? (size + 15) & ~(size_t)15 : 16;
+    size_t rounded = rounded_size(size);
     bool jemalloc = has_jemalloc();
     if (jemalloc)
         rounded = nallocx(rounded, 0);
@@ -46,7 +51,7 @@ static bool grow_unpooled(leat_alloc *alloc, void *block, size_t old_usable, siz
 static void release_unpooled(leat_alloc *alloc, void *block, size_t usable) {
     (void)alloc;
     if (has_jemalloc())
-        sdallocx(block, usable, 0);
+        sdallocx(block, rounded_size(usable), 0);
     else
         free(block);
 }

@@ -19,6 +19,21 @@ START_TEST(blocks_are_aligned_and_hold_what_was_said) {
 }
 END_TEST
 
+/* jemalloc's, when the program has it: the class of a size. */
+extern size_t nallocx(size_t size, int flags) __attribute__((weak));
+
+/* It lends what came back last, so a block that came back to another class than it was taken from would not be it. */
+START_TEST(small_blocks_go_back_to_where_jemalloc_has_them_from) {
+    for (size_t size = 0; nallocx && size < 300; size++) {
+        void *block = leat_alloc_take(leat_unpooled(), size, NULL);
+        leat_alloc_give(leat_unpooled(), block, size);
+        void *again = leat_alloc_take(leat_unpooled(), size, NULL);
+        ck_assert_msg(again == block, "%zu bytes", size);
+        leat_alloc_give(leat_unpooled(), again, size);
+    }
+}
+END_TEST
+
 START_TEST(zeroed_blocks_are_zero) {
     uint8_t *block = leat_alloc_take_zeroed(leat_unpooled(), 1000);
     for (size_t i = 0; i < 1000; i++)
@@ -175,13 +190,13 @@ START_TEST(a_buffer_may_be_released_on_another_thread) {
 END_TEST
 
 int main(void) {
-    return suite_run("alloc", (const TTest *const[]){
-                                  blocks_are_aligned_and_hold_what_was_said, zeroed_blocks_are_zero,
-                                  the_failing_allocator_fails_the_chosen_block_only_or_all_from_there,
-                                  the_counting_allocator_comes_back_to_zero_live,
-                                  the_ledger_names_a_leak_with_its_maker_and_its_last_touch,
-                                  the_ledger_frees_what_leaked, the_ledger_names_both_places_of_a_second_release,
-                                  every_use_after_the_last_release_is_refused_and_recorded,
-                                  a_dead_composite_is_known_too, the_ledger_keeps_a_bounded_number_of_dead_buffers,
-                                  a_buffer_may_be_released_on_another_thread, NULL});
+    return suite_run(
+        "alloc",
+        (const TTest *const[]){
+            blocks_are_aligned_and_hold_what_was_said, small_blocks_go_back_to_where_jemalloc_has_them_from,
+            zeroed_blocks_are_zero, the_failing_allocator_fails_the_chosen_block_only_or_all_from_there,
+            the_counting_allocator_comes_back_to_zero_live, the_ledger_names_a_leak_with_its_maker_and_its_last_touch,
+            the_ledger_frees_what_leaked, the_ledger_names_both_places_of_a_second_release,
+            every_use_after_the_last_release_is_refused_and_recorded, a_dead_composite_is_known_too,
+            the_ledger_keeps_a_bounded_number_of_dead_buffers, a_buffer_may_be_released_on_another_thread, NULL});
 }
