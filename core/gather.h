@@ -19,16 +19,9 @@ LEAT_BEGIN_DECLS
 /**
  * Pieces of at least so many bytes are referred to by LEAT_GATHER_AUTO, smaller ones are copied.
  *
- * Judged at a socket, since the kernel pays for every span too. CPU time of the sender for a batch on a loopback TCP
- * connection, in microseconds (gcc 12, -O2, a Xeon with two cores; medians of three runs):
- *
- *     30 events of      512 B   1 KiB   2 KiB   4 KiB     200 of  128 B   512 B   2 KiB
- *     bare, referred     2.9     3.4     4.1     7.2               6.4     9.8    28.5
- *     bare, copied       2.7     3.7     5.1     9.8               3.4     8.7    52.1
- *     SSE, referred      4.2     4.8     6.2     8.5              19.0    23.4
- *     SSE, copied        2.7     3.9     5.9     9.8               3.4    10.0
- *
- * Without the kernel (rows gather/walk-*) referring wins earlier, from about 512 bytes on.
+ * Judged at a socket, since the kernel pays for every span too: from 1 KiB on referring costs no more than copying there,
+ * bare and delimited, whatever the number of events; at 512 bytes it costs up to a half more, at 2 KiB up to a fifth less.
+ * `./dev bench threshold --table` measures it; docs/design.md has the table.
  */
 #define LEAT_GATHER_THRESHOLD 1024
 
