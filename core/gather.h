@@ -19,8 +19,9 @@ LEAT_BEGIN_DECLS
 /**
  * Pieces of at least so many bytes are referred to by LEAT_GATHER_AUTO, smaller ones are copied.
  *
- * Judged at a socket, since the kernel pays for every span too: from 1 KiB on referring costs no more than copying there,
- * bare and delimited, whatever the number of events; at 512 bytes it costs up to a half more, at 2 KiB up to a fifth less.
+ * Judged at a socket, since the kernel pays for every span too: from 1 KiB on referring costs no more than copying
+ * there, bare and delimited, whatever the number of events; at 512 bytes it costs up to a half more, at 2 KiB up to a
+ * fifth less.
  * `./dev bench threshold --table` measures it; docs/design.md has the table.
  */
 #define LEAT_GATHER_THRESHOLD 1024
