@@ -268,6 +268,8 @@ void leat_receive_clean_up(leat_loop *loop);
 /** Tells whether a buffer is one of the loop's own blocks. */
 bool leat_receive_owns(const leat_loop *loop, const void *buffer);
 leat_mailbox *leat_mailbox_new(leat_loop *loop);
+/** leat_mailbox_post that tells the error of the post, instead of the task. */
+int leat_mailbox_offer(leat_mailbox *mailbox, leat_task *task);
 void leat_mailbox_run(leat_mailbox *mailbox, leat_loop *loop);
 void leat_mailbox_close(leat_mailbox *mailbox, leat_loop *loop);
 bool leat_mailbox_has_tasks(const leat_mailbox *mailbox);

@@ -68,6 +68,12 @@ static void run_write(ref_task *task, int status) {
         refuse(task->msg, task->done, status == LEAT_OK ? LEAT_ECLOSED : status);
 }
 
+static void give_back(ref_task *task) {
+    leat_ref *ref = task->ref;
+    leat_alloc_give(ref->alloc, task, sizeof *task);
+    leat_ref_release(ref);
+}
+
 static void run_task(leat_task *posted, int status) {
     ref_task *task = (ref_task *)(void *)posted;
     leat_ref *ref = task->ref;
@@ -75,8 +81,7 @@ static void run_task(leat_task *posted, int status) {
         run_write(task, status);
     else if (status == LEAT_OK && ref->channel)
         leat_channel_close(ref->channel);
-    leat_alloc_give(ref->alloc, task, sizeof *task);
-    leat_ref_release(ref);
+    give_back(task);
 }
 
 static ref_task *new_task(leat_ref *ref) {
@@ -102,8 +107,10 @@ int leat_ref_close(leat_ref *ref) {
     ref_task *task = new_task(ref);
     if (!task)
         return LEAT_ENOMEM;
-    leat_mailbox_post(ref->mailbox, &task->task);
-    return LEAT_OK;
+    int code = leat_mailbox_offer(ref->mailbox, &task->task);
+    if (code != LEAT_OK)
+        give_back(task);
+    return code;
 }
 
 leat_channel *leat_ref_channel(const leat_ref *ref) {

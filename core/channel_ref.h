@@ -24,11 +24,13 @@ LEAT_API void leat_ref_release(leat_ref *ref);
  */
 LEAT_API void leat_ref_write(leat_ref *ref, leat_msg msg, leat_done *done);
 
-/** Closes the channel from any thread, as leat_channel_close. 0, LEAT_ENOMEM, LEAT_ELIMIT or LEAT_ECLOSED. Any thread.
+/**
+ * Closes the channel from any thread, as leat_channel_close. 0 (asked; it may be gone by then), LEAT_ENOMEM,
+ * LEAT_ELIMIT (the mailbox is full) or LEAT_ECLOSED (the loop is gone). Any thread.
  */
 LEAT_API int leat_ref_close(leat_ref *ref);
 
-/** Returns the channel, or NULL when it is gone. */
+/** Returns the channel, or NULL when it is gone. On the thread of its loop. */
 LEAT_API leat_channel *leat_ref_channel(const leat_ref *ref);
 
 LEAT_END_DECLS

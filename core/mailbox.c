@@ -80,14 +80,20 @@ static bool push(leat_mailbox *mailbox, leat_task *task) {
     return true;
 }
 
-void leat_mailbox_post(leat_mailbox *mailbox, leat_task *task) {
+int leat_mailbox_offer(leat_mailbox *mailbox, leat_task *task) {
     uint64_t bytes = task->bytes;
-    int code = reserve(mailbox, bytes) ? LEAT_OK : LEAT_ELIMIT;
-    if (code == LEAT_OK && push(mailbox, task))
-        return;
-    if (code == LEAT_OK)
-        give_back(mailbox, bytes);
-    task->fn(task, code == LEAT_OK ? LEAT_ECLOSED : code);
+    if (!reserve(mailbox, bytes))
+        return LEAT_ELIMIT;
+    if (push(mailbox, task))
+        return LEAT_OK;
+    give_back(mailbox, bytes);
+    return LEAT_ECLOSED;
+}
+
+void leat_mailbox_post(leat_mailbox *mailbox, leat_task *task) {
+    int code = leat_mailbox_offer(mailbox, task);
+    if (code != LEAT_OK)
+        task->fn(task, code);
 }
 
 static leat_task *oldest_first(leat_task *newest) {

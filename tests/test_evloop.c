@@ -262,6 +262,76 @@ START_TEST(a_stop_breaks_the_run_of_a_wrapped_loop_each_time) {
 }
 END_TEST
 
+/* A call-back of the program's that runs its loop once more, from inside. */
+typedef struct nested {
+    ev_timer timer;
+    leat_loop *loop;
+    size_t *fired;
+    size_t inside; /* alarms that fired in there */
+    alarm_clock last;
+} nested;
+
+static void stop_on(leat_timer *timer) {
+    ring(timer);
+    leat_loop_stop(((alarm_clock *)(void *)timer)->loop);
+}
+
+static void run_nested(struct ev_loop *ev, ev_timer *timer, int events) {
+    (void)events;
+    nested *self = (nested *)(void *)timer;
+    size_t before = *self->fired;
+    ev_run(ev, 0);
+    self->inside = *self->fired - before;
+    set_alarm(&self->last, self->loop, 1, self->fired);
+    self->last.timer.fn = stop_on;
+}
+
+START_TEST(a_program_may_run_its_loop_from_inside_its_own_call_back) {
+    struct ev_loop *ev = ev_loop_new(EVFLAG_AUTO);
+    leat_loop *loop = leat_evloop_wrap(ev, leat_unpooled());
+    size_t fired = 0;
+    alarm_clock first, second;
+    set_alarm(&first, loop, 5, &fired);
+    set_alarm(&second, loop, 6, &fired);
+    second.timer.fn = stop_on;
+    nested program = {.loop = loop, .fired = &fired};
+    ev_timer_init(&program.timer, run_nested, 0.001, 0.0);
+    ev_timer_start(ev, &program.timer);
+    ev_run(ev, 0); /* the second alarm ends the inner run, the last one this */
+    ck_assert_uint_eq(program.inside, 2);
+    ck_assert_uint_eq(fired, 3);
+    leat_loop_release(loop);
+    ev_loop_destroy(ev);
+}
+END_TEST
+
+static void break_off(struct ev_loop *ev, ev_timer *timer, int events) {
+    (void)timer, (void)events;
+    ev_break(ev, EVBREAK_ALL);
+}
+
+START_TEST(a_program_may_break_off_its_run_and_go_on) {
+    struct ev_loop *ev = ev_loop_new(EVFLAG_AUTO);
+    leat_loop *loop = leat_evloop_wrap(ev, leat_unpooled());
+    size_t fired = 0;
+    alarm_clock alarm;
+    ev_timer breaker;
+    set_alarm(&alarm, loop, 10, &fired);
+    alarm.timer.fn = stop_on;
+    for (int i = 0; i < 3; i++) {
+        ev_timer_init(&breaker, break_off, 0.0, 0.0);
+        ev_timer_start(ev, &breaker);
+        ev_run(ev, 0);
+    }
+    if (fired == 0)
+        ev_run(ev, 0); /* until the alarm stops it */
+    ck_assert_uint_eq(fired, 1);
+    leat_loop_release(loop);
+    ck_assert_int_eq(ev_run(ev, 0), 0); /* nothing of ours keeps it alive */
+    ev_loop_destroy(ev);
+}
+END_TEST
+
 /* The loop's own pool. */
 
 START_TEST(a_loop_without_allocator_lends_from_a_pool_that_outlives_it) {
@@ -278,13 +348,14 @@ START_TEST(a_loop_without_allocator_lends_from_a_pool_that_outlives_it) {
 END_TEST
 
 int main(void) {
-    return suite_run("evloop",
-                     (const TTest *const[]){
-                         timers_fire_in_order_and_never_early, a_stopped_timer_does_not_fire_and_a_later_one_still_does,
-                         waiting_for_a_timer_takes_a_handful_of_turns, a_timer_started_behind_a_long_task_is_not_early,
-                         a_stop_from_another_thread_ends_the_run, a_watch_tells_of_what_it_was_asked_for_only,
-                         a_watch_may_release_itself, a_signal_comes_as_a_turn_of_the_loop,
-                         a_wrapped_loop_works_while_the_caller_runs_his_own,
-                         a_stop_breaks_the_run_of_a_wrapped_loop_each_time,
-                         a_loop_without_allocator_lends_from_a_pool_that_outlives_it, NULL});
+    return suite_run(
+        "evloop",
+        (const TTest *const[]){
+            timers_fire_in_order_and_never_early, a_stopped_timer_does_not_fire_and_a_later_one_still_does,
+            waiting_for_a_timer_takes_a_handful_of_turns, a_timer_started_behind_a_long_task_is_not_early,
+            a_stop_from_another_thread_ends_the_run, a_watch_tells_of_what_it_was_asked_for_only,
+            a_watch_may_release_itself, a_signal_comes_as_a_turn_of_the_loop,
+            a_wrapped_loop_works_while_the_caller_runs_his_own, a_stop_breaks_the_run_of_a_wrapped_loop_each_time,
+            a_program_may_run_its_loop_from_inside_its_own_call_back, a_program_may_break_off_its_run_and_go_on,
+            a_loop_without_allocator_lends_from_a_pool_that_outlives_it, NULL});
 }

@@ -1,4 +1,12 @@
-/** Loops on libev: one of our own, or one that the program has already. */
+/**
+ * Loops on libev: one of our own, or one that the program has already.
+ *
+ * Processes: every descriptor of Leat's is closed on exec. A child of fork has the parent's loops in its memory and
+ * shares their sockets and kernel queues. It may leave them alone, which is to say never run, release or touch them,
+ * and make loops of its own; or go on with them in the parent's place: it calls ev_loop_fork(leat_evloop_native(loop))
+ * first, and from then on the parent neither runs nor releases that loop but ends by _exit (a daemon does so). Threads
+ * are not there in a child, so neither are leat_loops and leat_workers.
+ */
 #ifndef LEAT_TRANSPORTS_EVLOOP_H
 #define LEAT_TRANSPORTS_EVLOOP_H
 
@@ -20,7 +28,8 @@ LEAT_API leat_loop *leat_evloop_new(leat_alloc *alloc);
 /**
  * Makes a loop on a libev loop that the caller has, keeps, and runs by ev_run (or by leat_loop_run). It keeps that loop
  * alive, as a started watcher does, until leat_loop_release; `ev` outlives it. leat_loop_stop breaks the innermost
- * ev_run. `alloc` as for leat_evloop_new. NULL = no memory. On the thread of `ev`.
+ * ev_run; call-backs of the program's own may nest these, but handlers, tasks and timers of the loop may not, since
+ * their turn has to end first. `alloc` as for leat_evloop_new. NULL = no memory. On the thread of `ev`.
  */
 LEAT_API leat_loop *leat_evloop_wrap(struct ev_loop *ev, leat_alloc *alloc);
 
