@@ -27,6 +27,7 @@ struct bridge_end {
     /* On the thread of this end: */
     leat_ctx *ctx; /* NULL = not there yet, or gone */
     uint64_t sent; /* bytes on their way, held here */
+    bool ended;    /* the peer of this channel sends no more */
     /* Atomic, written by the other end: */
     parcel *newest;
     uint64_t written; /* bytes that are on their way no more */
@@ -184,8 +185,10 @@ static void end_like(bridge_end *self, int outcome) {
     leat_channel *channel = leat_ctx_channel(self->ctx);
     if (outcome < 0)
         leat_channel_abort(channel, outcome);
-    else if (outcome != OUTCOME_NONE)
+    else if (outcome == OUTCOME_GONE || (outcome == OUTCOME_EOF && self->ended))
         leat_channel_close(channel);
+    else if (outcome == OUTCOME_EOF)
+        leat_channel_half_close(channel);
 }
 
 /** The outcome is read first: whatever was sent before it is then there, too. */
@@ -274,9 +277,12 @@ static void send_over(leat_ctx *ctx, leat_msg msg) {
     push(self->other, one);
 }
 
-/** The channel stays open for what the other end still sends. */
+/** The channel stays open for what the other end still sends; if that ended before, the wake closes it. */
 static void tell_eof(leat_ctx *ctx) {
-    tell_outcome(end_of(ctx)->other, OUTCOME_EOF);
+    bridge_end *self = end_of(ctx);
+    self->ended = true;
+    tell_outcome(self->other, OUTCOME_EOF);
+    leat_ctx_wake(ctx);
 }
 
 static const leat_handler bridging = {

@@ -26,8 +26,9 @@ LEAT_API void leat_bridge_release(leat_bridge *bridge);
 
 /**
  * Makes the channel an end of the bridge: adds a handler as the last one, on the thread of its loop. What the other end
- * has read before waits for it. When one end closes, the other one is closed as soon as everything sent to it is
- * written; when one ends with an error, the other is aborted with its code. Returns 0, LEAT_EEXIST (there are two ends
+ * has read before waits for it. When the peer of one ends its side, so does the other end, once everything sent to it
+ * is written; when both did, or one end closes, both close; when one ends with an error, the other is aborted with its
+ * code. Returns 0, LEAT_EEXIST (there are two ends
  * already), or a code of leat_channel_add_last: then the place is still free.
  */
 LEAT_API int leat_bridge_join(leat_bridge *bridge, leat_channel *channel);

@@ -87,11 +87,7 @@ void leat_channel_flush(leat_channel *channel) {
     leat_ctx_flush(tail_of(channel));
 }
 
-void leat_channel_begin_close(leat_channel *channel) {
-    leat_assert_thread(channel->loop);
-    if (channel_has(channel, CHANNEL_CLOSE_ASKED | CHANNEL_ENDED))
-        return;
-    channel->flags |= CHANNEL_CLOSE_ASKED;
+static void start_close_timer(leat_channel *channel) {
     channel_extras *extras = leat_channel_extras(channel);
     int code = LEAT_ENOMEM;
     if (extras)
@@ -100,9 +96,38 @@ void leat_channel_begin_close(leat_channel *channel) {
         leat_channel_abort(channel, code);
 }
 
+/* Asked for the whole close after our side: handlers have seen it, only the peer's side is left. */
+static void close_other_side(leat_channel *channel) {
+    channel->flags &= ~(uint32_t)CHANNEL_READS_ON;
+    leat_channel_mark(channel, WORK_CLOSE | WORK_INTEREST);
+    start_close_timer(channel);
+}
+
+void leat_channel_begin_close(leat_channel *channel) {
+    leat_assert_thread(channel->loop);
+    if (channel_has(channel, CHANNEL_ENDED))
+        return;
+    bool first = !channel_has(channel, CHANNEL_CLOSE_ASKED), half = channel_has(channel, CHANNEL_READS_ON);
+    channel->flags |= CHANNEL_CLOSE_ASKED;
+    if (first && !half)
+        start_close_timer(channel);
+    else if (!first && half)
+        close_other_side(channel);
+}
+
 void leat_channel_close(leat_channel *channel) {
+    if (channel_has(channel, CHANNEL_ENDED))
+        return;
+    if (channel_has(channel, CHANNEL_CLOSE_ASKED))
+        leat_channel_begin_close(channel);
+    else
+        leat_ctx_close(tail_of(channel));
+}
+
+void leat_channel_half_close(leat_channel *channel) {
     if (channel_has(channel, CHANNEL_CLOSE_ASKED | CHANNEL_ENDED))
         return;
+    channel->flags |= CHANNEL_READS_ON;
     leat_ctx_close(tail_of(channel));
 }
 
@@ -150,6 +175,11 @@ void leat_channel_set_auto_read(leat_channel *channel, bool on) {
 bool leat_channel_is_open(const leat_channel *channel) {
     enum { CLOSED = CHANNEL_CLOSE_ASKED | CHANNEL_ABORTED | CHANNEL_BROKEN | CHANNEL_ENDED };
     return channel_has(channel, CHANNEL_ACTIVE) && !channel_has(channel, CLOSED);
+}
+
+bool leat_channel_is_readable(const leat_channel *channel) {
+    return channel_has(channel, CHANNEL_ACTIVE) && !channel_has(channel, CHANNEL_BROKEN) && !channel_is_deaf(channel) &&
+           (!channel_has(channel, CHANNEL_CLOSE_ASKED) || channel_has(channel, CHANNEL_READS_ON));
 }
 
 bool leat_channel_is_writable(const leat_channel *channel) {

@@ -48,6 +48,13 @@ LEAT_API void leat_channel_flush(leat_channel *channel);
  */
 LEAT_API void leat_channel_close(leat_channel *channel);
 
+/**
+ * Closes our side only: through the handlers as leat_channel_close, then flush and half-close; what the peer sends goes
+ * on being delivered, until its end reaches the application's end of the pipeline or leat_channel_close is called.
+ * There is no timeout before that. Does nothing on a channel that closes already.
+ */
+LEAT_API void leat_channel_half_close(leat_channel *channel);
+
 /** Ends the channel at the end of this turn, past the handlers; what is queued completes with `code` (LEAT_EABORTED if
  * 0). */
 LEAT_API void leat_channel_abort(leat_channel *channel, int code);
@@ -63,6 +70,9 @@ LEAT_API bool leat_channel_is_writable(const leat_channel *channel);
 
 /** Tells whether `active` came and neither the end nor a close did. */
 LEAT_API bool leat_channel_is_open(const leat_channel *channel);
+
+/** Tells whether what comes in is delivered: `active` came and neither the end nor a whole close did. */
+LEAT_API bool leat_channel_is_readable(const leat_channel *channel);
 
 /** Returns how many more bytes may be written before the channel stops being writable; 0 when it is not or is closing.
  */

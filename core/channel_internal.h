@@ -36,24 +36,25 @@ enum {
 
 /** Where a channel is in its life. */
 enum {
-    CHANNEL_ACTIVE = 1,       /* `active` was fired */
-    CHANNEL_CLOSE_ASKED = 2,  /* close began: its timeout runs */
-    CHANNEL_CLOSING = 4,      /* close reached the transport: no more writes, inbound is dropped */
-    CHANNEL_SHUT_DOWN = 8,    /* half-closed */
-    CHANNEL_EOF = 16,         /* the peer ended its side */
-    CHANNEL_ABORTED = 32,     /* ends at the end of the turn */
-    CHANNEL_BROKEN = 64,      /* the transport failed: ends once the error was fired */
-    CHANNEL_ENDED = 128,      /* `inactive` and `removed` are behind it */
-    CHANNEL_BLOCKED = 256,    /* the transport takes no more bytes for now */
-    CHANNEL_UNWRITABLE = 512, /* above the high watermark */
-    CHANNEL_REPORTED = 1024,  /* handlers were last told: unwritable */
-    CHANNEL_PAUSED = 2048,    /* handlers hold too many inbound bytes */
-    CHANNEL_QUEUED = 4096,    /* in the loop's list of dirty channels */
-    CHANNEL_IN_TURN = 8192,   /* its end of the turn is running */
-    CHANNEL_COUNTS = 16384,   /* no decoder: each received buffer is a message of the demand */
-    CHANNEL_STAGED = 32768,   /* the last entry of the queue is a staging buffer of ours */
-    CHANNEL_PLACED = 65536,   /* the list of places is a block of its own */
-    CHANNEL_HELD_UP = 131072, /* a handler wants no reading for now */
+    CHANNEL_ACTIVE = 1,        /* `active` was fired */
+    CHANNEL_CLOSE_ASKED = 2,   /* close began: its timeout runs */
+    CHANNEL_CLOSING = 4,       /* close reached the transport: no more writes, inbound is dropped */
+    CHANNEL_SHUT_DOWN = 8,     /* half-closed */
+    CHANNEL_EOF = 16,          /* the peer ended its side */
+    CHANNEL_ABORTED = 32,      /* ends at the end of the turn */
+    CHANNEL_BROKEN = 64,       /* the transport failed: ends once the error was fired */
+    CHANNEL_ENDED = 128,       /* `inactive` and `removed` are behind it */
+    CHANNEL_BLOCKED = 256,     /* the transport takes no more bytes for now */
+    CHANNEL_UNWRITABLE = 512,  /* above the high watermark */
+    CHANNEL_REPORTED = 1024,   /* handlers were last told: unwritable */
+    CHANNEL_PAUSED = 2048,     /* handlers hold too many inbound bytes */
+    CHANNEL_QUEUED = 4096,     /* in the loop's list of dirty channels */
+    CHANNEL_IN_TURN = 8192,    /* its end of the turn is running */
+    CHANNEL_COUNTS = 16384,    /* no decoder: each received buffer is a message of the demand */
+    CHANNEL_STAGED = 32768,    /* the last entry of the queue is a staging buffer of ours */
+    CHANNEL_PLACED = 65536,    /* the list of places is a block of its own */
+    CHANNEL_HELD_UP = 131072,  /* a handler wants no reading for now */
+    CHANNEL_READS_ON = 262144, /* only our side is being closed: inbound is delivered as ever */
 };
 
 /** A message on its way out; staged small writes share one entry. */
@@ -161,6 +162,12 @@ struct leat_pipeline {
 
 static inline bool channel_has(const leat_channel *channel, uint32_t flags) {
     return (channel->flags & flags) != 0;
+}
+
+/** Tells whether inbound bytes are dropped: the channel closes, or ended. */
+static inline bool channel_is_deaf(const leat_channel *channel) {
+    return channel_has(channel, CHANNEL_ABORTED | CHANNEL_ENDED) ||
+           (channel_has(channel, CHANNEL_CLOSING) && !channel_has(channel, CHANNEL_READS_ON));
 }
 
 static inline const leat_channel_options *options_of(const leat_channel *channel) {

@@ -3,7 +3,7 @@
 #include "core/probe_internal.h"
 
 void leat_channel_connected(leat_channel *channel) {
-    if (channel_has(channel, CHANNEL_ACTIVE | CHANNEL_CLOSING | CHANNEL_ABORTED | CHANNEL_ENDED))
+    if (channel_has(channel, CHANNEL_ACTIVE) || channel_is_deaf(channel))
         return;
     channel->flags |= CHANNEL_ACTIVE;
     channel->last_read = channel->last_written = leat_loop_time(channel->loop);
@@ -31,7 +31,7 @@ void leat_channel_received(leat_channel *channel, leat_bytebuf *buf) {
     channel->received += leat_bytebuf_readable(buf);
     channel->last_read = channel->loop->now;
     LEAT_PROBE(received, channel, channel->received);
-    if (channel_has(channel, CHANNEL_CLOSING | CHANNEL_ABORTED | CHANNEL_ENDED)) {
+    if (channel_is_deaf(channel)) {
         leat_bytebuf_release(buf);
         return;
     }
@@ -43,7 +43,7 @@ void leat_channel_received(leat_channel *channel, leat_bytebuf *buf) {
 }
 
 void leat_channel_received_all(leat_channel *channel) {
-    if (!channel_has(channel, CHANNEL_CLOSING | CHANNEL_ABORTED | CHANNEL_ENDED))
+    if (!channel_is_deaf(channel))
         leat_ctx_fire_read_done(head_of(channel));
 }
 
@@ -52,7 +52,7 @@ void leat_channel_received_eof(leat_channel *channel) {
         return;
     channel->flags |= CHANNEL_EOF;
     leat_channel_mark(channel, WORK_CLOSE | WORK_INTEREST);
-    if (!channel_has(channel, CHANNEL_CLOSING | CHANNEL_ABORTED))
+    if (!channel_is_deaf(channel))
         leat_ctx_fire_eof(head_of(channel));
 }
 
@@ -70,14 +70,14 @@ void leat_channel_broke(leat_channel *channel, int code) {
     if (channel->error == 0)
         channel->error = code;
     leat_channel_mark(channel, WORK_CLOSE);
-    if (!channel_has(channel, CHANNEL_CLOSING | CHANNEL_ABORTED))
+    if (!channel_is_deaf(channel))
         leat_ctx_fail(head_of(channel), code);
 }
 
 bool leat_channel_wants_read(const leat_channel *channel) {
     if (!channel->transport || channel_has(channel, CHANNEL_EOF | CHANNEL_BROKEN | CHANNEL_ABORTED))
         return false;
-    if (channel_has(channel, CHANNEL_CLOSING))
+    if (channel_is_deaf(channel))
         return true;
     return channel->demand > 0 && !channel_has(channel, CHANNEL_PAUSED | CHANNEL_HELD_UP);
 }

@@ -104,12 +104,12 @@ static void go_on_closing(leat_channel *channel) {
     }
     if (!channel_has(channel, CHANNEL_CLOSING) || (queue_length(channel) > 0 && channel_has(channel, CHANNEL_ACTIVE)))
         return;
-    if (!channel_has(channel, CHANNEL_ACTIVE)) {
+    bool whole = !channel_has(channel, CHANNEL_READS_ON);
+    if (channel_has(channel, CHANNEL_ACTIVE))
+        half_close(channel);
+    else if (whole)
         leat_channel_end(channel);
-        return;
-    }
-    half_close(channel);
-    if (channel_has(channel, CHANNEL_EOF))
+    if (whole && channel_has(channel, CHANNEL_EOF))
         leat_channel_end(channel);
 }
 

@@ -94,7 +94,7 @@ static void fail(leat_ctx *ctx, leat_decoder *decoder, int code) {
 }
 
 static bool is_over(const leat_ctx *ctx, const leat_decoder *decoder) {
-    return decoder->failed || leat_ctx_is_removed(ctx) || !leat_channel_is_open(leat_ctx_channel(ctx));
+    return decoder->failed || leat_ctx_is_removed(ctx) || !leat_channel_is_readable(leat_ctx_channel(ctx));
 }
 
 /* Replaces `*buf` by a compact copy that is ours alone, with room for `length` more bytes. */
@@ -244,7 +244,7 @@ static void hand_on(leat_ctx *ctx, leat_decoder *decoder) {
     leat_bytebuf *held = decoder->held;
     decoder->held = NULL;
     count_held(ctx, decoder);
-    bool open = leat_channel_is_open(leat_ctx_channel(ctx));
+    bool open = leat_channel_is_readable(leat_ctx_channel(ctx));
     if (readable(held) > 0 && open) {
         leat_ctx_fire_read(ctx, leat_msg_of_bytebuf(held));
         leat_ctx_fire_read_done(ctx);

@@ -70,7 +70,7 @@ static bool take_due(struct idle *idle, const leat_channel *channel, leat_idle_k
 }
 
 static bool is_watching(const struct idle *idle, const leat_channel *channel) {
-    return idle->running && leat_channel_is_open(channel);
+    return idle->running && leat_channel_is_readable(channel);
 }
 
 static void run(leat_timer *timer) {
@@ -116,7 +116,7 @@ static int added(leat_ctx *ctx, const void *config) {
         idle->period[LEAT_IDLE_ALL] = given->all_ms * NS_PER_MS;
         idle->close = given->close;
     }
-    return leat_channel_is_open(leat_ctx_channel(ctx)) ? start(ctx) : 0;
+    return leat_channel_is_readable(leat_ctx_channel(ctx)) ? start(ctx) : 0;
 }
 
 static void active(leat_ctx *ctx) {

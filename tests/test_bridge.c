@@ -118,6 +118,24 @@ START_TEST(who_joins_late_gets_what_was_read_before) {
 }
 END_TEST
 
+START_TEST(the_answer_comes_back_after_the_question_ended) {
+    crossing self = joined(NULL);
+    leat_embedded_feed_text(self.ends[0], "question");
+    leat_embedded_feed_eof(self.ends[0]);
+    settle(&self);
+    ck_assert_str_eq(leat_embedded_written_text(self.ends[1]), "question");
+    ck_assert(leat_embedded_is_shut_down(self.ends[1]) && !leat_embedded_is_shut_down(self.ends[0]));
+    leat_embedded_feed_text(self.ends[1], "answer");
+    leat_embedded_feed_eof(self.ends[1]);
+    settle(&self);
+    ck_assert_str_eq(leat_embedded_written_text(self.ends[0]), "answer");
+    ck_assert(leat_embedded_is_closed(self.ends[0]) && leat_embedded_is_closed(self.ends[1]));
+    ck_assert_int_eq(leat_channel_error(channel_of(&self, 0)), 0);
+    ck_assert_int_eq(leat_channel_error(channel_of(&self, 1)), 0);
+    end(&self);
+}
+END_TEST
+
 START_TEST(a_bridge_has_two_ends) {
     crossing self = joined(NULL), other = make(NULL);
     ck_assert_int_eq(leat_bridge_join(self.bridge, channel_of(&other, 0)), LEAT_EEXIST);
@@ -319,8 +337,9 @@ END_TEST
 int main(void) {
     return suite_run("bridge", (const TTest *const[]){what_one_reads_the_other_writes_both_ways,
                                                       bytes_are_held_where_they_were_read_until_they_are_written,
-                                                      who_joins_late_gets_what_was_read_before, a_bridge_has_two_ends,
-                                                      a_place_stays_free_when_joining_failed,
+                                                      who_joins_late_gets_what_was_read_before,
+                                                      the_answer_comes_back_after_the_question_ended,
+                                                      a_bridge_has_two_ends, a_place_stays_free_when_joining_failed,
                                                       a_bridge_may_be_ended_before_the_second_channel_came,
                                                       ends_die_in_every_way_with_anything_under_way,
                                                       both_ends_die_in_every_order, the_loop_of_an_end_may_go_first,

@@ -269,6 +269,22 @@ START_TEST(ends_go_in_every_way_and_order_while_bytes_are_under_way) {
 }
 END_TEST
 
+START_TEST(a_client_that_ended_its_side_gets_its_answer) {
+    proxy self = {0};
+    int ends[2];
+    open_proxy(&self);
+    connect_through(&self, ends);
+    peer_write(ends[0], "question");
+    shutdown(ends[0], SHUT_WR);
+    ck_assert_int_eq(peer_drain(ends[1]), 8);
+    peer_write(ends[1], "answer");
+    close(ends[1]);
+    ck_assert_int_eq(peer_drain(ends[0]), 6);
+    close(ends[0]);
+    close_proxy(&self);
+}
+END_TEST
+
 START_TEST(loops_stop_with_bridges_between_them) {
     for (int round = 0; round < ROUNDS / 10; round++) {
         proxy self = {0};
@@ -302,6 +318,7 @@ END_TEST
 int main(void) {
     return suite_run("proxy", (const TTest *const[]){a_stream_to_a_slow_end_passes_two_loops_in_bounded_memory,
                                                      ends_go_in_every_way_and_order_while_bytes_are_under_way,
+                                                     a_client_that_ended_its_side_gets_its_answer,
                                                      loops_stop_with_bridges_between_them,
                                                      a_target_that_refuses_ends_the_client, NULL});
 }
