@@ -1,6 +1,7 @@
 /* Bridges between two embedded channels, each on a loop of its own: every order of what happens, without a thread. */
 #include "core/bridge.h"
 #include "core/transport.h"
+#include "core/verify.h"
 #include "tests/support/finish.h"
 
 #include <stdlib.h>
@@ -310,6 +311,47 @@ START_TEST(the_loop_of_an_end_may_go_first) {
 }
 END_TEST
 
+static void join_if_there_is_memory(crossing *self, int end) {
+    leat_ctx_remove(leat_channel_find(channel_of(self, end), "collector"));
+    if (leat_bridge_join(self->bridge, channel_of(self, end)) != 0)
+        leat_bridge_end(self->bridge, LEAT_ENOMEM);
+}
+
+/* Both ways; what arrives is a beginning of what was sent. */
+static int pass(crossing *self) {
+    join_if_there_is_memory(self, 0);
+    join_if_there_is_memory(self, 1);
+    leat_embedded_feed_text(self->ends[0], "there");
+    leat_embedded_feed_text(self->ends[1], "back");
+    settle(self);
+    const char *written = leat_embedded_written_text(self->ends[1]);
+    bool torn = written && strncmp(written, "there", strlen(written)) != 0;
+    for (int i = 0; i < 2; i++) {
+        leat_embedded_finish(self->ends[i]);
+        settle(self);
+    }
+    return torn ? LEAT_ECORRUPT : LEAT_OK;
+}
+
+static int pass_without_memory(leat_alloc *alloc, void *context) {
+    (void)context;
+    leat_embedded_options options = {.alloc = alloc};
+    crossing self = {.bridge = leat_bridge_new()};
+    for (int i = 0; i < 2; i++)
+        self.ends[i] = leat_embedded_new_with(bare, &options, NULL);
+    int code = self.ends[0] && self.ends[1] ? pass(&self) : LEAT_OK;
+    leat_embedded_free(self.ends[0]);
+    leat_embedded_free(self.ends[1]);
+    leat_bridge_release(self.bridge);
+    return code;
+}
+
+START_TEST(no_failed_allocation_leaks_or_corrupts) {
+    leat_problem problem = {0};
+    ck_assert_msg(leat_verify_oom(pass_without_memory, NULL, &problem) == 0, "%s", problem.text);
+}
+END_TEST
+
 /* Lets the bridge's end be removed while a parcel passes. */
 static void cut_write(leat_ctx *ctx, leat_msg msg, leat_done *done) {
     leat_ctx *last = leat_channel_find(leat_ctx_channel(ctx), "bridge");
@@ -335,13 +377,13 @@ START_TEST(a_handler_on_the_way_may_remove_the_bridge) {
 END_TEST
 
 int main(void) {
-    return suite_run("bridge", (const TTest *const[]){what_one_reads_the_other_writes_both_ways,
-                                                      bytes_are_held_where_they_were_read_until_they_are_written,
-                                                      who_joins_late_gets_what_was_read_before,
-                                                      the_answer_comes_back_after_the_question_ended,
-                                                      a_bridge_has_two_ends, a_place_stays_free_when_joining_failed,
-                                                      a_bridge_may_be_ended_before_the_second_channel_came,
-                                                      ends_die_in_every_way_with_anything_under_way,
-                                                      both_ends_die_in_every_order, the_loop_of_an_end_may_go_first,
-                                                      a_handler_on_the_way_may_remove_the_bridge, NULL});
+    return suite_run(
+        "bridge",
+        (const TTest *const[]){
+            what_one_reads_the_other_writes_both_ways, bytes_are_held_where_they_were_read_until_they_are_written,
+            who_joins_late_gets_what_was_read_before, the_answer_comes_back_after_the_question_ended,
+            a_bridge_has_two_ends, a_place_stays_free_when_joining_failed,
+            a_bridge_may_be_ended_before_the_second_channel_came, ends_die_in_every_way_with_anything_under_way,
+            both_ends_die_in_every_order, no_failed_allocation_leaks_or_corrupts, the_loop_of_an_end_may_go_first,
+            a_handler_on_the_way_may_remove_the_bridge, NULL});
 }
