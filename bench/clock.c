@@ -17,3 +17,7 @@ double bench_cpu_nanos(void) {
 double bench_wall_nanos(void) {
     return nanos(CLOCK_MONOTONIC);
 }
+
+double bench_process_nanos(void) {
+    return nanos(CLOCK_PROCESS_CPUTIME_ID);
+}

@@ -8,4 +8,7 @@ double bench_cpu_nanos(void);
 /** Returns the time in nanoseconds since some fixed moment. */
 double bench_wall_nanos(void);
 
+/** Returns the CPU time that all threads of the process have used, in nanoseconds. */
+double bench_process_nanos(void);
+
 #endif
