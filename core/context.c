@@ -252,7 +252,7 @@ uint64_t leat_ctx_demand(const leat_ctx *ctx) {
 }
 
 bool leat_ctx_wants_more(const leat_ctx *ctx) {
-    return ctx->channel->demand > 0 && !(ctx->flags & CTX_REMOVED) && leat_channel_is_open(ctx->channel);
+    return ctx->channel->demand > 0 && !(ctx->flags & CTX_REMOVED) && leat_channel_is_readable(ctx->channel);
 }
 
 void leat_ctx_spend(leat_ctx *ctx) {

@@ -135,7 +135,7 @@ static void eof(leat_ctx *ctx) {
 static void removed(leat_ctx *ctx) {
     struct aggregator *aggregator = leat_state(ctx);
     leat_bytebuf *joined = take_joined(ctx, aggregator);
-    bool wanted = !aggregator->config.whole_of && leat_channel_is_open(leat_ctx_channel(ctx));
+    bool wanted = !aggregator->config.whole_of && leat_channel_is_readable(leat_ctx_channel(ctx));
     if (!joined || !wanted) {
         leat_bytebuf_release(joined);
         return;

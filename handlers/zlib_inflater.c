@@ -133,7 +133,7 @@ static void hand_on_inflated(leat_ctx *ctx, struct inflater *self) {
 
 static void removed(leat_ctx *ctx) {
     struct inflater *self = leat_state(ctx);
-    bool open = leat_channel_is_open(leat_ctx_channel(ctx));
+    bool open = leat_channel_is_readable(leat_ctx_channel(ctx));
     if (open && self->room && self->inflating.begun)
         hand_on_inflated(ctx, self);
     leat_zlib_inflating_clean_up(&self->inflating);
