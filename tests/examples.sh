@@ -3,7 +3,7 @@
 set -euo pipefail
 set -m # or background jobs ignore SIGINT
 work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 
 # Waits for the line in which the program says where it listens.
 port_of() {
