@@ -10,9 +10,13 @@
 #endif
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-WIDE void leat_opcua_block_booleans(uint8_t *to, const uint8_t *from, uint64_t n) {
+WIDE static void normalise(uint8_t *to, const uint8_t *from, uint64_t n) {
     for (uint64_t i = 0; i < n; i++)
         to[i] = from[i] != 0;
+}
+
+void leat_opcua_block_booleans(uint8_t *to, const uint8_t *from, uint64_t n) {
+    normalise(to, from, n);
 }
 
 /* ---- copies ---- */
