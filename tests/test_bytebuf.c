@@ -303,6 +303,23 @@ START_TEST(wrapped_memory_is_written_in_place_and_outgrown_by_copying) {
 }
 END_TEST
 
+/* A slice that is the last handle must not make the memory its own either. */
+START_TEST(wrapped_memory_that_is_read_only_is_copied_before_it_is_changed) {
+    static const char memory[4] = "1234";
+    size_t released = 0;
+    leat_bytebuf *buf = leat_bytebuf_wrap_read_only(leat_unpooled(), memory, sizeof memory, count_release, &released);
+    leat_bytebuf *slice = leat_bytebuf_slice(buf, 1, 2);
+    ck_assert(!leat_bytebuf_set_u8(buf, 0, 'X'));
+    ck_assert(!leat_bytebuf_write_u8(buf, '5'));
+    leat_bytebuf_release(buf);
+    ck_assert_int_eq(leat_bytebuf_own(&slice), 0);
+    ck_assert_uint_eq(released, 4);
+    ck_assert(leat_bytebuf_set_u8(slice, leat_bytebuf_reader_index(slice), 'X'));
+    assert_text(slice, "X3");
+    leat_bytebuf_release(slice);
+}
+END_TEST
+
 START_TEST(plain_bytes_are_one_span_and_a_position_resumes_inside) {
     leat_bytebuf *buf = text("..payload");
     leat_bytebuf_skip(buf, 2);
@@ -361,6 +378,7 @@ int main(void) {
                                                        a_hex_dump_shows_offset_bytes_and_characters,
                                                        wrapped_memory_is_given_back_once_by_the_last_handle,
                                                        wrapped_memory_is_written_in_place_and_outgrown_by_copying,
+                                                       wrapped_memory_that_is_read_only_is_copied_before_it_is_changed,
                                                        plain_bytes_are_one_span_and_a_position_resumes_inside,
                                                        cursors_read_and_write_what_the_buffer_does,
                                                        NULL});
