@@ -55,6 +55,7 @@ enum {
     CHANNEL_PLACED = 65536,    /* the list of places is a block of its own */
     CHANNEL_HELD_UP = 131072,  /* a handler wants no reading for now */
     CHANNEL_READS_ON = 262144, /* only our side is being closed: inbound is delivered as ever */
+    CHANNEL_DIPPED = 524288,   /* was unwritable since handlers were last told, if only for a moment */
 };
 
 /** A message on its way out; staged small writes share one entry. */

@@ -43,7 +43,7 @@ struct leat_handler {
     void (*read_done)(leat_ctx *ctx);          /**< no more for now */
     void (*eof)(leat_ctx *ctx);                /**< the peer ended its side; unhandled, the channel closes */
     void (*inactive)(leat_ctx *ctx);           /**< the channel is gone; exactly once after `active` */
-    void (*writable)(leat_ctx *ctx);           /**< leat_channel_is_writable changed; at most once a turn */
+    void (*writable)(leat_ctx *ctx); /**< leat_channel_is_writable changed, for good or for a moment; once a turn */
     void (*error)(leat_ctx *ctx, int code); /**< something failed; unhandled, the channel closes and keeps the code */
     void (*event)(leat_ctx *ctx, leat_msg msg); /**< a user event; ours */
     void (*wake)(leat_ctx *ctx);                /**< end of the turn, after leat_ctx_wake or when demand returned */

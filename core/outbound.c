@@ -28,6 +28,7 @@ void leat_channel_update_writable(leat_channel *channel) {
     if (unwritable ? pending >= options_of(channel)->write_low : pending <= options_of(channel)->write_high)
         return;
     channel->flags ^= CHANNEL_UNWRITABLE;
+    channel->flags |= CHANNEL_DIPPED;
     leat_channel_mark(channel, WORK_WRITABLE);
 }
 

@@ -78,12 +78,15 @@ static void run_rounds(leat_channel *channel) {
     }
 }
 
-/* `writable` tells the state as it is now, and only if handlers were last told the other. */
+/* `writable` tells the state as it is now, if handlers were last told the other, or may have stopped writing because
+ * they saw the other meanwhile. */
 static void report_writable(leat_channel *channel) {
     bool unwritable = channel_has(channel, CHANNEL_UNWRITABLE);
-    if (unwritable == channel_has(channel, CHANNEL_REPORTED) || channel_has(channel, CHANNEL_ENDED))
+    bool stopped = !unwritable && channel_has(channel, CHANNEL_DIPPED);
+    if ((unwritable == channel_has(channel, CHANNEL_REPORTED) && !stopped) || channel_has(channel, CHANNEL_ENDED))
         return;
-    channel->flags ^= CHANNEL_REPORTED;
+    channel->flags &= ~(uint32_t)(CHANNEL_REPORTED | CHANNEL_DIPPED);
+    channel->flags |= unwritable ? CHANNEL_REPORTED : 0;
     leat_ctx_fire_writable(head_of(channel));
 }
 

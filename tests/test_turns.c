@@ -1,7 +1,7 @@
 /* Every call from inside every call-back: whatever a handler does there, the promises of the turn hold. */
 #include "core/embedded.h"
 #include "core/transport.h"
-#include "tests/support/suite.h"
+#include "tests/support/finish.h"
 
 #include <string.h>
 
@@ -347,6 +347,36 @@ EVERY_ACTION_IN(close, IN_CLOSE)
 EVERY_ACTION_IN(removed, IN_REMOVED)
 EVERY_ACTION_IN(completion, IN_COMPLETION)
 
+/* Writes what there is as long as the channel is writable, and goes on in `writable`. */
+struct producer {
+    int left;
+};
+
+static void produce(leat_ctx *ctx) {
+    struct producer *producer = leat_state(ctx);
+    for (; producer->left > 0 && leat_channel_is_writable(leat_ctx_channel(ctx)); producer->left--)
+        leat_ctx_write_copy(ctx, "123456789", 9, NULL);
+}
+
+static void start_producing(leat_ctx *ctx) {
+    ((struct producer *)leat_state(ctx))->left = 10;
+    produce(ctx);
+}
+
+static const leat_handler producer_handler = {
+    .name = "producer", .state_size = sizeof(struct producer), .active = start_producing, .writable = produce};
+
+START_TEST(who_stopped_at_unwritable_is_told_though_all_was_taken_in_the_same_turn) {
+    leat_embedded_options options = {.channel = {.write_low = 10, .write_high = 20}};
+    leat_embedded *e = leat_embedded_new_with((leat_stage[]){{&producer_handler}, {0}}, &options, NULL);
+    leat_embedded_run(e);
+    leat_bytebuf *written = leat_embedded_take_written(e);
+    ck_assert_uint_eq(leat_bytebuf_readable(written), 90);
+    leat_bytebuf_release(written);
+    finish(e);
+}
+END_TEST
+
 int main(void) {
     return suite_run("turns", (const TTest *const[]){
                                   every_action_in_added_keeps_the_promises, every_action_in_active_keeps_the_promises,
@@ -356,5 +386,6 @@ int main(void) {
                                   every_action_in_event_keeps_the_promises, every_action_in_wake_keeps_the_promises,
                                   every_action_in_write_keeps_the_promises, every_action_in_flush_keeps_the_promises,
                                   every_action_in_close_keeps_the_promises, every_action_in_removed_keeps_the_promises,
-                                  every_action_in_completion_keeps_the_promises, NULL});
+                                  every_action_in_completion_keeps_the_promises,
+                                  who_stopped_at_unwritable_is_told_though_all_was_taken_in_the_same_turn, NULL});
 }
