@@ -7,7 +7,7 @@ server=
 
 give_up() {
     echo "FAILED: $*"
-    [ -f "$scratch/out" ] && sed 's/^/  leat-push: /' "$scratch/out" "$scratch/err"
+    [ -f "$scratch/out" ] && sed 's/^/  says: /' "$scratch/out" "$scratch/err"
     exit 1
 }
 
@@ -19,12 +19,16 @@ end() {
 }
 trap end EXIT
 
-needs() {
-    command -v "$1" >/dev/null || {
-        echo "skipped: there is no $1"
-        exit 77
-    }
+# skip WHAT: there is no WHAT; where every test must run (LEAT_INTEROP=required) that is a failure.
+skip() {
+    [ "${LEAT_INTEROP:-}" != required ] || give_up "there is no $1"
+    echo "skipped: there is no $1"
+    exit 77
 }
+
+needs() { command -v "$1" >/dev/null || skip "$1"; }
+
+needs_file() { [ -e "$1" ] || skip "$1"; }
 
 # wait_for SECONDS COMMAND...: until the command succeeds.
 wait_for() {
@@ -73,4 +77,18 @@ await_server() {
 expect() {
     [ "$2" = "$3" ] || give_up "$1: expected '$2', got '$3'"
     echo "fine: $1"
+}
+
+# converse KIND COUNT PEER...: frames_peer talks to the program PEER, which gets the port, KIND, COUNT and the seed.
+converse() {
+    local kind=$1 count=$2 seed=$((RANDOM * RANDOM + 1)) talker
+    shift 2
+    echo "$kind with seed $seed"
+    rm -f "$scratch/out"
+    "$programs/frames_peer" "$kind" "$count" "$seed" >"$scratch/out" 2>"$scratch/err" &
+    talker=$!
+    wait_for 20 test -s "$scratch/out" || give_up "frames_peer does not start"
+    "$@" "$(head -1 "$scratch/out")" "$kind" "$count" "$seed" || give_up "the other end of $kind, seed $seed"
+    wait $talker || give_up "our end of $kind, seed $seed"
+    sed '1d; s/^/  /' "$scratch/out"
 }

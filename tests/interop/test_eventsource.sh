@@ -7,10 +7,7 @@ needs curl
 export NODE_PATH=${NODE_PATH:-/usr/share/nodejs:$programs/npm/node_modules}
 has_module() { node -e 'require("eventsource")' 2>/dev/null; }
 has_module || timeout 60 npm install --silent --no-audit --no-fund --prefix "$programs/npm" eventsource >/dev/null 2>&1
-has_module || {
-    echo "skipped: node has no module eventsource, and npm does not bring it"
-    exit 77
-}
+has_module || skip "module eventsource for node, and npm does not bring it"
 
 cat >"$scratch/client.js" <<'JS'
 const exported = require("eventsource"), EventSource = exported.EventSource || exported;
