@@ -63,6 +63,17 @@ LEAT_API const char *leat_http_request_field(const leat_http_request *request, c
  */
 LEAT_API int leat_http_request_query(const leat_http_request *request, const char *name, char *value, size_t size);
 
+/**
+ * Tells whether the client takes a body in this content coding ("gzip"): its Accept-Encoding names it, or "*", with a
+ * weight above 0. To send a stream so, answer with Content-Encoding and Vary, then add a deflater behind http:
+ *
+ *     leat_http_stream(ctx, 200, fields);
+ *     leat_channel_add_after(channel, leat_channel_find(channel, "http"), &(leat_stage){&leat_zlib_deflater}, NULL);
+ *
+ * It ends its stream when the channel closes, or when it is removed before leat_http_end.
+ */
+LEAT_API bool leat_http_request_accepts_coding(const leat_http_request *request, const char *coding);
+
 /** Returns the reason phrase of a status: "Not Found"; "" for one that is not known. */
 LEAT_API const char *leat_http_reason(unsigned status);
 

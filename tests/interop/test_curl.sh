@@ -27,8 +27,22 @@ expect "an unknown method" 405 "$(status -X DELETE "$events")"
 expect "the page" 200 "$(status "$page")"
 expect "the head of the stream" 200 "$(status -I "$events")"
 expect "a slot without a group" 400 "$(status "$events?slot=1")"
+
+# Who takes gzip gets it, each event at once; who does not, does not.
+curl -sN --compressed -D "$scratch/compressed_head" "$events" >"$scratch/plain" &
+curl -sN -H 'Accept-Encoding: gzip' "$events" >"$scratch/gzip" &
+wait_for 10 has_line '^:ok' "$scratch/plain" || give_up "no greeting at once in a compressed stream"
+wait_for 10 test -s "$scratch/gzip" || give_up "no compressed stream"
+grep -qi '^content-encoding: gzip' "$scratch/compressed_head" || give_up "content encoding"
+grep -qi '^content-encoding' "$scratch/head" && give_up "an encoding that was not asked for"
+for word in first second third; do
+    expect "publishing $word" 202 "$(status --data-binary "$word" "$events")"
+    wait_for 10 has_line "^data: $word" "$scratch/plain" || give_up "$word did not come at once"
+done
+expect "gzip that is refused" "" "$(curl -s -D - -o /dev/null --max-time 1 -H 'Accept-Encoding: gzip;q=0' "$events" | grep -i '^content-encoding')"
 stop_server
 wait
+expect "the compressed stream, whole" "$(cat "$scratch/plain")" "$(gzip -dc "$scratch/gzip")"
 
 echo secret-token >"$scratch/token"
 start_server --source stdin --token-file "$scratch/token"
