@@ -71,33 +71,12 @@ static int on_field_text(llhttp_t *parser, const char *at, size_t length) {
 
 static int on_name_end(llhttp_t *parser) {
     struct http *http = http_of(parser);
-    http_draft *draft = http->draft;
-    if (http->in_body)
-        return 0;
-    const char *name = leat_http_draft_end_text(draft);
-    if (!name || draft->request.field_count == draft->max_count)
-        return refuse(http, 431);
-    draft->fields[draft->request.field_count++] = (leat_http_field){name, ""};
-    return 0;
+    return http->in_body || leat_http_draft_end_name(http->draft) ? 0 : refuse(http, 431);
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t';
-}
-
-/* The parser leaves blanks at a value's end; they are none of it (RFC 9112 5.1). */
 static int on_value_end(llhttp_t *parser) {
     struct http *http = http_of(parser);
-    http_draft *draft = http->draft;
-    if (http->in_body)
-        return 0;
-    while (draft->text_length > draft->text_start && is_blank(draft->text[draft->text_length - 1]))
-        draft->text_length--;
-    const char *value = leat_http_draft_end_text(draft);
-    if (!value)
-        return refuse(http, 431);
-    draft->fields[draft->request.field_count - 1].value = value;
-    return 0;
+    return http->in_body || leat_http_draft_end_value(http->draft) ? 0 : refuse(http, 431);
 }
 
 /* RFC 9112 3.2: exactly one Host, except that HTTP/1.0 may go without. */

@@ -5,12 +5,14 @@
 #include "core/timer.h"
 #include "handlers/codec.h"
 #include "handlers/http.h"
+#include "handlers/http_client.h"
 
 #include <llhttp.h>
 
 /** A request while it is parsed and after: one block that holds the request, its fields and their text. */
 typedef struct http_draft {
     leat_http_request request;
+    leat_http_client_response response; /* of the client's drafts; the fields are counted in `request` */
     leat_alloc *alloc;
     size_t block_size;
     uint32_t max_count;
@@ -37,6 +39,29 @@ char *leat_http_draft_end_text(http_draft *draft);
 
 /** Makes path and query of a target; false = it is no target of an origin server. */
 bool leat_http_draft_set_target(http_draft *draft, char *target);
+
+/** Ends the name of a header field; false = it is over the limits. */
+bool leat_http_draft_end_name(http_draft *draft);
+
+/** Ends the value of the header field that was named last, without blanks at its end; false = it is over the limits. */
+bool leat_http_draft_end_value(http_draft *draft);
+
+/** Tells whether a name is a token (RFC 9110 5.6.2). */
+bool leat_http_is_token(const char *name);
+
+/** Tells whether these can be header fields that the application chooses. */
+bool leat_http_are_fields(const leat_http_field *field);
+
+/** Writes the lines of the fields and the empty line; false = no memory. */
+bool leat_http_write_fields(leat_bytebuf *lines, const leat_http_field *field);
+
+/** A request on its way to the client's handler. */
+typedef struct http_outgoing {
+    leat_alloc *alloc;
+    leat_bytebuf *header;
+    leat_bytebuf *body; /* may be NULL */
+    bool is_head;
+} http_outgoing;
 
 /** A response on its way to the handler. */
 typedef struct http_response {

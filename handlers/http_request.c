@@ -52,6 +52,28 @@ char *leat_http_draft_end_text(http_draft *draft) {
     return text;
 }
 
+bool leat_http_draft_end_name(http_draft *draft) {
+    const char *name = leat_http_draft_end_text(draft);
+    if (!name || draft->request.field_count == draft->max_count)
+        return false;
+    draft->fields[draft->request.field_count++] = (leat_http_field){name, ""};
+    return true;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* The parser leaves blanks at a value's end; they are none of it (RFC 9112 5.1). */
+bool leat_http_draft_end_value(http_draft *draft) {
+    while (draft->text_length > draft->text_start && is_blank(draft->text[draft->text_length - 1]))
+        draft->text_length--;
+    const char *value = leat_http_draft_end_text(draft);
+    if (value)
+        draft->fields[draft->request.field_count - 1].value = value;
+    return value;
+}
+
 /* RFC 9112 3.2: origin-form, asterisk-form, or absolute-form, whose authority says nothing that Host does not. */
 bool leat_http_draft_set_target(http_draft *draft, char *target) {
     static const char scheme[] = "http://";

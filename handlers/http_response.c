@@ -69,7 +69,7 @@ const char *leat_http_reason(unsigned status) {
 /* ---- header fields ---- */
 
 /* RFC 9110 5.6.2. */
-static bool is_token(const char *name) {
+bool leat_http_is_token(const char *name) {
     static const char allowed[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     return *name && name[strspn(name, allowed)] == '\0';
 }
@@ -87,14 +87,14 @@ static bool is_value(const char *value) {
     return true;
 }
 
-static bool are_fields(const leat_http_field *field) {
+bool leat_http_are_fields(const leat_http_field *field) {
     for (; field && field->name; field++)
-        if (!is_token(field->name) || is_reserved(field->name) || !field->value || !is_value(field->value))
+        if (!leat_http_is_token(field->name) || is_reserved(field->name) || !field->value || !is_value(field->value))
             return false;
     return true;
 }
 
-static bool write_fields(leat_bytebuf *lines, const leat_http_field *field) {
+bool leat_http_write_fields(leat_bytebuf *lines, const leat_http_field *field) {
     bool whole = true;
     for (; field && field->name && whole; field++)
         whole = leat_bytebuf_write_format(lines, "%s: %s\r\n", field->name, field->value);
@@ -103,7 +103,7 @@ static bool write_fields(leat_bytebuf *lines, const leat_http_field *field) {
 
 static leat_bytebuf *lines_of(leat_alloc *alloc, const leat_http_field *fields) {
     leat_bytebuf *lines = leat_bytebuf_new(alloc, 256);
-    if (lines && write_fields(lines, fields))
+    if (lines && leat_http_write_fields(lines, fields))
         return lines;
     leat_bytebuf_release(lines);
     return NULL;
@@ -112,7 +112,7 @@ static leat_bytebuf *lines_of(leat_alloc *alloc, const leat_http_field *fields) 
 /* ---- responses ---- */
 
 static int make(leat_alloc *alloc, const http_response *model, const leat_http_field *fields, leat_msg *made) {
-    if (model->status < 200 || model->status > 599 || !are_fields(fields))
+    if (model->status < 200 || model->status > 599 || !leat_http_are_fields(fields))
         return LEAT_EINVAL;
     leat_bytebuf *lines = lines_of(alloc, fields);
     http_response *response = lines ? leat_alloc_take(alloc, sizeof *response, NULL) : NULL;
