@@ -144,8 +144,10 @@ static int follow(client *self, const char *address) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 2)
-        return fputs("usage: sse_client HOST:PORT [PATH]\n", stderr) < 0 ? 2 : 2;
+    if (count < 2) {
+        fputs("usage: sse_client HOST:PORT [PATH]\n", stderr);
+        return 2;
+    }
     client self = {.loop = leat_evloop_new(NULL), .host = arguments[1], .path = count > 2 ? arguments[2] : "/events"};
     int code = self.loop ? follow(&self, arguments[1]) : 2;
     leat_loop_release(self.loop);

@@ -175,8 +175,10 @@ static int talk_to_one(conversation *with, leat_pipeline *pipeline) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 4)
-        return fputs("usage: frames_peer plain|gzip|zlib|raw|legacy COUNT SEED\n", stderr) < 0 ? 2 : 2;
+    if (count != 4) {
+        fputs("usage: frames_peer plain|gzip|zlib|raw|legacy COUNT SEED\n", stderr);
+        return 2;
+    }
     uint32_t seed = (uint32_t)strtoul(arguments[3], NULL, 10);
     conversation with = {.loop = leat_evloop_new(NULL),
                          .legacy = strcmp(arguments[1], "legacy") == 0,
