@@ -97,11 +97,12 @@ START_TEST(a_write_to_another_channel_runs_in_that_channel_s_turn_behind_this_on
 }
 END_TEST
 
-START_TEST(a_turn_that_crosses_both_watermarks_tells_nothing_as_nothing_changed) {
+START_TEST(a_turn_that_crosses_both_watermarks_says_at_its_end_that_it_is_writable) {
     recorded r = record_abc(&(leat_embedded_options){.channel = {.write_low = 2, .write_high = 4}});
     leat_embedded_write_text(r.e, "0123456789");
-    assert_recorded(&r, "c write '0123456789'\nb write '0123456789'\na write '0123456789'\n");
-    ck_assert_uint_eq(leat_embedded_count_writable(r.e), 0);
+    assert_recorded(&r, "c write '0123456789'\nb write '0123456789'\na write '0123456789'\n"
+                        "a writable yes\nb writable yes\nc writable yes\n");
+    ck_assert_uint_eq(leat_embedded_count_writable(r.e), 1);
     leat_embedded_written_text(r.e);
     end_recorded(&r);
 }
@@ -196,7 +197,7 @@ int main(void) {
             a_write_from_any_call_leaves_once_in_the_turn_of_that_call,
             a_write_while_the_channel_ends_completes_with_closed, a_write_inside_close_is_a_footer_that_still_leaves,
             a_write_to_another_channel_runs_in_that_channel_s_turn_behind_this_one,
-            a_turn_that_crosses_both_watermarks_tells_nothing_as_nothing_changed,
+            a_turn_that_crosses_both_watermarks_says_at_its_end_that_it_is_writable,
             writable_comes_once_a_turn_with_the_state_that_lasts, what_writable_writes_leaves_without_another_call,
             with_equal_watermarks_each_crossing_is_told_once, a_low_watermark_above_its_high_one_is_refused,
             channels_made_with_other_options_keep_their_own, NULL});

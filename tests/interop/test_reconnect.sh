@@ -2,10 +2,7 @@
 # next ones; eventsource-parser reads the bytes as they are.
 . "$(dirname "$0")/lib.sh"
 site=$programs/sse_site
-[ -x "$site" ] || {
-    echo "skipped: there is no $site"
-    exit 77
-}
+[ -x "$site" ] || skip "$site"
 tried=
 
 is_listening() { grep -q '^page' "$scratch/site"; }
@@ -98,8 +95,5 @@ JS
 with_module eventsource "$scratch/eventsource.js"
 with_module eventsource-parser "$scratch/parser.js"
 with_chromium
-[ -n "$tried" ] || {
-    echo "skipped: there is neither Chromium nor node with eventsource or eventsource-parser"
-    exit 77
-}
+[ -n "$tried" ] || skip "Chromium, nor node with eventsource or eventsource-parser"
 echo "tried:$tried"

@@ -94,6 +94,26 @@ START_TEST(what_is_too_fast_waits) {
 }
 END_TEST
 
+START_TEST(what_is_compressed_comes_back) {
+    leat_embedded *e = leat_embedded_new(compressed);
+    leat_embedded_write_text(e, "there and back");
+    leat_embedded_feed_bytebuf(e, leat_embedded_take_written(e));
+    ck_assert_str_eq(leat_embedded_read_text(e), "there and back");
+    leat_embedded_close(e);
+    leat_bytebuf_release(leat_embedded_take_written(e));
+    finish(e);
+}
+END_TEST
+
+START_TEST(the_body_of_an_answer_comes) {
+    leat_embedded *e = leat_embedded_new(asking);
+    ck_assert_str_eq(leat_embedded_written_text(e), "GET / HTTP/1.1\r\nHost: example.org\r\n\r\n");
+    leat_embedded_feed_text(e, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    ck_assert_str_eq(leat_embedded_read_text(e), "hello");
+    finish(e);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("catalogue");
     TCase *all = tcase_create("all");
@@ -103,6 +123,8 @@ int main(void) {
     tcase_add_test(all, a_heart_beats_every_two_seconds);
     tcase_add_test(all, a_silent_peer_is_given_up);
     tcase_add_test(all, what_is_too_fast_waits);
+    tcase_add_test(all, what_is_compressed_comes_back);
+    tcase_add_test(all, the_body_of_an_answer_comes);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
