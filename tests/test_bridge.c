@@ -273,7 +273,7 @@ END_TEST
 
 START_TEST(both_ends_die_in_every_order) {
     for (int i = 0; i < DEATHS * DEATHS; i++)
-        for (unsigned before = 0; before < 64; before++) {
+        for (unsigned before = (unsigned)i % 5; before < 64; before += 5) {
             crossing self = joined(NULL);
             load(&self, before);
             deaths[i % DEATHS].die(self.ends[before & 1]);
@@ -340,9 +340,9 @@ static int pass_without_memory(leat_alloc *alloc, void *context) {
     for (int i = 0; i < 2; i++)
         self.ends[i] = leat_embedded_new_with(bare, &options, NULL);
     int code = self.ends[0] && self.ends[1] ? pass(&self) : LEAT_OK;
+    leat_bridge_release(self.bridge); /* before the ledgers that know what waits in it */
     leat_embedded_free(self.ends[0]);
     leat_embedded_free(self.ends[1]);
-    leat_bridge_release(self.bridge);
     return code;
 }
 
