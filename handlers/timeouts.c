@@ -75,7 +75,7 @@ static void run(leat_timer *timer) {
     struct timeouts *timeouts = (struct timeouts *)timer;
     leat_ctx *ctx = leat_ctx_of_state(timeouts);
     leat_channel *channel = leat_ctx_channel(ctx);
-    if (!timeouts->running || !leat_channel_is_open(channel))
+    if (!timeouts->running || !leat_channel_is_readable(channel))
         return;
     leat_timeout_kind due = take_due(timeouts, channel);
     int code = arm(timeouts, channel);
@@ -108,7 +108,7 @@ static int added(leat_ctx *ctx, const void *config) {
     timeouts->timer.fn = run;
     timeouts->read = time_of(given ? given->read_ms : 0, DEFAULT_READ_MS);
     timeouts->write = time_of(given ? given->write_ms : 0, DEFAULT_WRITE_MS);
-    return leat_channel_is_open(leat_ctx_channel(ctx)) ? start(ctx) : 0;
+    return leat_channel_is_readable(leat_ctx_channel(ctx)) ? start(ctx) : 0;
 }
 
 static void stop(leat_ctx *ctx) {

@@ -43,6 +43,18 @@ START_TEST(every_byte_that_comes_in_counts) {
 }
 END_TEST
 
+START_TEST(a_peer_that_sends_nothing_after_our_half_close_times_out) {
+    leat_embedded *embedded = with_timeouts((leat_timeouts_config){.read_ms = 1000});
+    leat_channel_half_close(leat_embedded_channel(embedded));
+    leat_embedded_run(embedded);
+    assert_comes_after(embedded, 1000, LEAT_TIMEOUT_READ);
+    leat_embedded_feed_text(embedded, "x");
+    ck_assert_str_eq(leat_embedded_read_text(embedded), "x");
+    assert_comes_after(embedded, 1000, LEAT_TIMEOUT_READ);
+    assert_nothing_left(embedded);
+}
+END_TEST
+
 START_TEST(bytes_that_nobody_takes_time_out) {
     leat_embedded *embedded = with_timeouts((leat_timeouts_config){.read_ms = LEAT_TIMEOUT_NEVER, .write_ms = 500});
     leat_embedded_allow_writes(embedded, 0);
@@ -146,13 +158,13 @@ START_TEST(nonsensical_times_are_refused) {
 END_TEST
 
 int main(void) {
-    return suite_run("timeouts",
-                     (const TTest *const[]){a_silent_peer_times_out_at_exactly_the_time_and_each_time_after_it,
-                                            every_byte_that_comes_in_counts, bytes_that_nobody_takes_time_out,
-                                            a_slow_peer_that_takes_a_byte_now_and_then_does_not,
-                                            a_write_after_a_quiet_time_has_all_of_its_own,
-                                            an_idle_channel_that_owes_nothing_has_no_write_timer,
-                                            unhandled_it_closes_the_channel_with_the_code, a_removed_handler_is_silent,
-                                            nothing_times_out_before_the_channel_is_active, no_failed_allocation_leaks,
-                                            nonsensical_times_are_refused, NULL});
+    return suite_run(
+        "timeouts",
+        (const TTest *const[]){
+            a_silent_peer_times_out_at_exactly_the_time_and_each_time_after_it, every_byte_that_comes_in_counts,
+            a_peer_that_sends_nothing_after_our_half_close_times_out, bytes_that_nobody_takes_time_out,
+            a_slow_peer_that_takes_a_byte_now_and_then_does_not, a_write_after_a_quiet_time_has_all_of_its_own,
+            an_idle_channel_that_owes_nothing_has_no_write_timer, unhandled_it_closes_the_channel_with_the_code,
+            a_removed_handler_is_silent, nothing_times_out_before_the_channel_is_active, no_failed_allocation_leaks,
+            nonsensical_times_are_refused, NULL});
 }
