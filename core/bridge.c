@@ -28,11 +28,12 @@ struct bridge_end {
     leat_ctx *ctx; /* NULL = not there yet, or gone */
     uint64_t sent; /* bytes on their way, held here */
     bool ended;    /* the peer of this channel sends no more */
+    bool looked;   /* who joined has looked for news: from now on they come by the task */
     /* Atomic, written by the other end: */
     parcel *newest;
     uint64_t written; /* bytes that are on their way no more */
     int outcome;
-    bool told; /* there are news: `news` is posted, or will be looked for by who joins */
+    bool told; /* `news` is posted and did not run; true until who joins has looked */
     /* Atomic, written once by who joins: */
     leat_mailbox *mailbox;
     leat_task news;
@@ -58,7 +59,7 @@ leat_bridge *leat_bridge_new(void) {
         return NULL;
     self->refs = 1;
     for (int i = 0; i < 2; i++)
-        self->ends[i] = (bridge_end){.bridge = self, .other = &self->ends[1 - i], .news.fn = hear_news};
+        self->ends[i] = (bridge_end){.bridge = self, .other = &self->ends[1 - i], .told = true, .news.fn = hear_news};
     return self;
 }
 
@@ -105,11 +106,8 @@ void leat_bridge_release(leat_bridge *self) {
 static void tell(bridge_end *to) {
     if (__atomic_exchange_n(&to->told, true, __ATOMIC_ACQ_REL))
         return;
-    leat_mailbox *mailbox = __atomic_load_n(&to->mailbox, __ATOMIC_ACQUIRE);
-    if (!mailbox)
-        return;
     leat_bridge_retain(to->bridge);
-    leat_mailbox_post(mailbox, &to->news);
+    leat_mailbox_post(__atomic_load_n(&to->mailbox, __ATOMIC_RELAXED), &to->news);
 }
 
 /** The first end that is final counts. */
@@ -199,9 +197,13 @@ static void act_on_news(bridge_end *self) {
     end_like(self, outcome);
 }
 
+/** What was told before is seen by who looks next; what is told after is posted. */
+static void expect_news(bridge_end *self) {
+    (void)__atomic_exchange_n(&self->told, false, __ATOMIC_ACQ_REL);
+}
+
 static void look_at_news(bridge_end *self, bool here) {
     leat_bridge *bridge = leat_bridge_retain(self->bridge);
-    (void)__atomic_exchange_n(&self->told, false, __ATOMIC_ACQ_REL); /* what was told before is seen now */
     if (here)
         act_on_news(self);
     else
@@ -209,11 +211,20 @@ static void look_at_news(bridge_end *self, bool here) {
     leat_bridge_release(bridge);
 }
 
+/** Only the task itself may say that it is posted no more: it could wait behind what runs now. */
 static void hear_news(leat_task *task, int status) {
     bridge_end *self = (bridge_end *)(void *)((char *)task - offsetof(bridge_end, news));
     leat_bridge *bridge = self->bridge;
+    expect_news(self);
     look_at_news(self, status == LEAT_OK && self->ctx);
     leat_bridge_release(bridge);
+}
+
+static void look_first(bridge_end *self) {
+    if (self->looked)
+        return;
+    self->looked = true;
+    expect_news(self);
 }
 
 /* The handler. */
@@ -236,12 +247,14 @@ static void removed(leat_ctx *ctx) {
     unhold(self, self->sent);
     self->ctx = NULL;
     tell_outcome(self->other, error ? error : OUTCOME_GONE);
+    look_first(self);
     look_at_news(self, false);
     leat_bridge_release(self->bridge);
 }
 
 /** What came before the other end joined. */
 static void wake(leat_ctx *ctx) {
+    look_first(end_of(ctx));
     look_at_news(end_of(ctx), true);
 }
 
