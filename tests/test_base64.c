@@ -43,7 +43,7 @@ START_TEST(a_composite_is_encoded_across_its_borders) {
         leat_composite *composite = leat_composite_new(leat_unpooled(), 2);
         leat_bytebuf *whole = leat_composite_buffer(composite);
         leat_bytebuf *first = leat_bytebuf_from_bytes(leat_unpooled(), "foobar", cut);
-        leat_bytebuf *second = leat_bytebuf_from_bytes(leat_unpooled(), "foobar" + cut, 6 - cut);
+        leat_bytebuf *second = leat_bytebuf_from_bytes(leat_unpooled(), &"foobar"[cut], 6 - cut);
         ck_assert_int_eq(leat_composite_add(composite, first), 0);
         ck_assert_int_eq(leat_composite_add(composite, second), 0);
         assert_text(whole, "Zm9vYmFy");
