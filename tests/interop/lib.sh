@@ -30,6 +30,19 @@ needs() { command -v "$1" >/dev/null || skip "$1"; }
 
 needs_file() { [ -e "$1" ] || skip "$1"; }
 
+# node_has MODULE...: node has them, or npm brings them: into a folder of this test's own, since tests run side by side, and
+# in three tries, since a registry may fail.
+node_has() {
+    local folder tries=3
+    folder=$programs/npm/$(basename "$0" .sh)
+    command -v node >/dev/null || return 1
+    export NODE_PATH=${NODE_PATH:-/usr/share/nodejs:$folder/node_modules}
+    until node -e 'process.argv.slice(1).forEach(name => require(name))' "$@" 2>/dev/null; do
+        ((tries-- > 0)) || return 1
+        timeout 60 npm install --silent --no-audit --no-fund --prefix "$folder" "$@" >/dev/null 2>&1
+    done
+}
+
 # wait_for SECONDS COMMAND...: until the command succeeds.
 wait_for() {
     local rounds=$(($1 * 20))

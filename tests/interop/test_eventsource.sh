@@ -3,11 +3,7 @@
 needs node
 needs curl
 
-# Debian's module, or npm's in the build folder.
-export NODE_PATH=${NODE_PATH:-/usr/share/nodejs:$programs/npm/node_modules}
-has_module() { node -e 'require("eventsource")' 2>/dev/null; }
-has_module || timeout 60 npm install --silent --no-audit --no-fund --prefix "$programs/npm" eventsource >/dev/null 2>&1
-has_module || skip "module eventsource for node, and npm does not bring it"
+node_has eventsource || skip "module eventsource for node, and npm does not bring it"
 
 cat >"$scratch/client.js" <<'JS'
 const exported = require("eventsource"), EventSource = exported.EventSource || exported;

@@ -3,11 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 needs node
 needs npm
-export NODE_PATH=${NODE_PATH:-$programs/npm/node_modules}
 packages="node-opcua-variant node-opcua-data-value node-opcua-binary-stream node-opcua-status-code"
-has_packages() { node -e 'process.argv.slice(1).forEach(name => require(name))' $packages 2>/dev/null; }
-has_packages || timeout 120 npm install --silent --no-audit --no-fund --prefix "$programs/npm" $packages >/dev/null 2>&1
-has_packages || skip "node-opcua-variant for node, and npm does not bring it"
+node_has $packages || skip "node-opcua-variant for node, and npm does not bring it"
 folder=$(dirname "$0")
 codec=$programs/opcua_codec
 example=$(dirname "$program")/../opcua
