@@ -45,7 +45,7 @@ typedef struct mpsc {
     node *head;
     char apart[LINE];
     node *tail;
-    node stub;
+    node sentinel;
     int asleep;
     int wake;
 } mpsc;
@@ -114,7 +114,7 @@ static void leat_consume(post_state *state) {
 /* The arm `mpsc`. */
 
 static void mpsc_init(mpsc *self) {
-    self->head = self->tail = &self->stub;
+    self->head = self->tail = &self->sentinel;
     self->wake = eventfd(0, EFD_CLOEXEC);
 }
 
@@ -127,14 +127,14 @@ static void push(mpsc *self, node *one) {
 /* Takes the oldest, or NULL: there is none, or its producer is not through. */
 static node *take(mpsc *self) {
     node *tail = self->tail, *next = __atomic_load_n(&tail->next, __ATOMIC_SEQ_CST);
-    if (tail == &self->stub) {
+    if (tail == &self->sentinel) {
         if (!next)
             return NULL;
         self->tail = tail = next;
         next = __atomic_load_n(&tail->next, __ATOMIC_SEQ_CST);
     }
     if (!next && tail == __atomic_load_n(&self->head, __ATOMIC_ACQUIRE)) {
-        push(self, &self->stub);
+        push(self, &self->sentinel);
         next = __atomic_load_n(&tail->next, __ATOMIC_SEQ_CST);
     }
     if (next)
