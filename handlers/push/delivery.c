@@ -71,10 +71,12 @@ static void send(leat_push_connection *connection, leat_bytebuf *message, leat_p
 
 /* Asked before anything is built. An empty channel takes any one batch, so that nothing is too large for ever. */
 static bool takes(const leat_push_connection *connection, uint64_t bytes, leat_push_drop *reason) {
-    uint64_t waiting = leat_channel_pending(connection->channel);
-    if (!leat_channel_is_open(connection->channel))
+    if (connection->leaving || !leat_channel_is_open(connection->channel)) {
         *reason = LEAT_PUSH_GONE;
-    else if (leat_channel_bytes_before_unwritable(connection->channel) == 0)
+        return false;
+    }
+    uint64_t waiting = leat_channel_pending(connection->channel);
+    if (leat_channel_bytes_before_unwritable(connection->channel) == 0)
         *reason = LEAT_PUSH_UNWRITABLE;
     else if (waiting && (waiting > connection->max_pending || bytes > connection->max_pending - waiting))
         *reason = LEAT_PUSH_BUFFER_FULL;

@@ -16,16 +16,43 @@ static int member_added(leat_ctx *ctx, const void *config) {
     return 0;
 }
 
-static void stop_taking_part(leat_push_connection *connection) {
-    if (!connection->is_member)
-        return;
+static void give_up_place(leat_push_connection *connection) {
     leat_push_connection_drop_batch(connection, LEAT_PUSH_GONE);
     connection->is_member = false;
     leat_push_place_leave(connection);
     *connection->link = connection->next;
     if (connection->next)
         connection->next->link = connection->link;
-    connection->server->connection_count--;
+    leat_push_connection_free_if_done(connection);
+}
+
+void leat_push_begin_delivery(leat_push_server *server) {
+    server->deliveries++;
+}
+
+void leat_push_end_delivery(leat_push_server *server) {
+    for (leat_push_connection *one; server->deliveries == 1 && (one = server->leaving);) {
+        server->leaving = one->next_leaving;
+        give_up_place(one);
+    }
+    if (--server->deliveries > 0)
+        return;
+    if (server->close_wanted && !server->closed)
+        leat_push_server_close(server);
+    else if (server->release_wanted)
+        leat_push_server_release(server);
+}
+
+static void stop_taking_part(leat_push_connection *connection) {
+    leat_push_server *server = connection->server;
+    if (!connection->is_member || connection->leaving)
+        return;
+    leat_push_begin_delivery(server);
+    connection->leaving = true;
+    connection->next_leaving = server->leaving;
+    server->leaving = connection;
+    server->connection_count--;
+    leat_push_end_delivery(server);
 }
 
 static void member_removed(leat_ctx *ctx) {
@@ -34,8 +61,10 @@ static void member_removed(leat_ctx *ctx) {
         return;
     *connection_of(ctx) = NULL;
     connection->ctx = NULL;
-    stop_taking_part(connection);
-    leat_push_connection_free_if_done(connection);
+    if (connection->is_member)
+        stop_taking_part(connection); /* frees it then */
+    else
+        leat_push_connection_free_if_done(connection);
 }
 
 static void member_close(leat_ctx *ctx) {
@@ -105,9 +134,12 @@ static int settle_in(leat_push_connection *connection, const leat_push_join_opti
 
 /* What the old one was given is still written to it; then it closes. */
 static void replace(leat_push_connection *old) {
-    leat_channel *channel = old->channel;
+    leat_push_server *server = old->server;
+    leat_push_begin_delivery(server);
     leat_push_connection_close_window(old);
-    leat_channel_close(channel);
+    if (old->ctx)
+        leat_channel_close(old->channel);
+    leat_push_end_delivery(server);
 }
 
 int leat_push_join(leat_push_server *server, leat_channel *channel, const leat_push_join_options *options,
@@ -125,10 +157,10 @@ int leat_push_join(leat_push_server *server, leat_channel *channel, const leat_p
         return code;
     }
     take_part(connection);
-    if (old)
-        replace(old);
     if (joined)
         *joined = connection;
+    if (old)
+        replace(old);
     return 0;
 }
 

@@ -89,18 +89,18 @@ static size_t next_place(size_t place, size_t size) {
 }
 
 /* Each destination gets the chunk at its place in the list. */
-static void deal_row(const leat_push_router_entry *entries, void *const *chunks, size_t count,
+static void deal_row(const leat_push_router *router, size_t place, void *const *chunks, size_t count,
                      leat_push_routing routing) {
     for (size_t i = 0; i < count; i++)
-        routing.write(routing.context, entries[i].destination, &chunks[i], 1);
+        routing.write(routing.context, router->entries[place + i].destination, &chunks[i], 1);
 }
 
 /* At most one chunk each, none refused: the chunks themselves are the lists. */
 static void deal_one_each(leat_push_router *router, void *const *chunks, size_t count, leat_push_routing routing) {
     size_t place = begin_at(router), to_end = router->count - place;
     size_t first = count < to_end ? count : to_end, rest = count - first;
-    deal_row(router->entries + place, chunks, first, routing);
-    deal_row(router->entries, chunks + first, rest, routing);
+    deal_row(router, place, chunks, first, routing);
+    deal_row(router, 0, chunks + first, rest, routing);
     router->cursor = count < to_end ? place + count : rest;
 }
 

@@ -85,19 +85,22 @@ static void run_due(leat_push_server *server, uint64_t now) {
 
 /* Without memory for the timer nothing may wait. */
 static void arm(leat_push_server *server) {
-    uint64_t deadline = next_deadline(server), now = leat_loop_now(server->loop);
+    uint64_t now = leat_loop_now(server->loop);
+    uint64_t deadline = leat_push_chunker_is_full(&server->chunker, &server->queue) ? now : next_deadline(server);
     if (deadline == UINT64_MAX || (leat_timer_is_running(&server->timer) && server->armed_for <= deadline))
         return;
     server->armed_for = deadline;
     uint64_t wait = deadline > now ? (deadline - now + 999999) / 1000000 : 0;
-    if (leat_timer_start(server->loop, &server->timer, wait) != 0)
+    if (leat_timer_start(server->loop, &server->timer, wait) != 0 && server->deliveries == 1)
         run_due(server, UINT64_MAX);
 }
 
 static void on_timer(leat_timer *timer) {
     leat_push_server *server = (leat_push_server *)((char *)timer - offsetof(leat_push_server, timer));
+    leat_push_begin_delivery(server);
     run_due(server, leat_loop_now(server->loop));
     arm(server);
+    leat_push_end_delivery(server);
 }
 
 /* ---- offering
@@ -123,9 +126,12 @@ static void accept_event(leat_push_server *server, leat_push_event *event) {
     if (server->options.with_ids)
         event->id = ++server->last_id;
     leat_push_chunker_added(&server->chunker, &server->queue, leat_loop_now(server->loop));
-    while (leat_push_chunker_is_full(&server->chunker, &server->queue))
+    bool delivering = server->deliveries > 0; /* then the timer brings what is offered meanwhile */
+    leat_push_begin_delivery(server);
+    while (!delivering && leat_push_chunker_is_full(&server->chunker, &server->queue))
         route_chunk(server);
     arm(server);
+    leat_push_end_delivery(server);
 }
 
 int leat_push_offer(leat_push_server *server, leat_push_event *event) {
@@ -243,6 +249,9 @@ void leat_push_server_unretain(leat_push_server *server) {
 void leat_push_server_release(leat_push_server *server) {
     if (!server)
         return;
+    server->release_wanted = server->deliveries > 0;
+    if (server->release_wanted)
+        return;
     server->closed = server->told_empty = true;
     leat_timer_stop(server->loop, &server->timer);
     while (server->connections)
@@ -251,17 +260,19 @@ void leat_push_server_release(leat_push_server *server) {
 }
 
 void leat_push_server_close(leat_push_server *server) {
-    if (server->closed)
+    server->close_wanted = true;
+    if (server->closed || server->deliveries > 0)
         return;
+    leat_push_begin_delivery(server);
     while (server->queue.count)
         route_chunk(server);
     close_windows(server, UINT64_MAX);
     server->closed = true;
-    for (leat_push_connection *one = server->connections, *next; one; one = next) {
-        next = one->next;
-        leat_channel_close(one->channel);
-    }
+    for (leat_push_connection *one = server->connections; one; one = one->next)
+        if (one->ctx)
+            leat_channel_close(one->channel);
     leat_push_server_tell_if_empty(server);
+    leat_push_end_delivery(server);
 }
 
 /* ---- what happened

@@ -1,6 +1,7 @@
 /**
  * The push server of a loop: events are offered, cut into chunks, given to every connection without a group and to one
- * connection of each group, and leave as one write a connection and window.
+ * connection of each group, and leave as one write a connection and window. A handler that is written to may close
+ * channels, join, leave, offer, close and release the server: what it asks for happens when the delivery is over.
  *
  *     leat_push_server *server = leat_push_server_new(loop, &(leat_push_options){.with_ids = true}, &problem);
  *     leat_push_join(server, channel, &(leat_push_join_options){.codec = &leat_push_codec_sse}, NULL);

@@ -25,6 +25,7 @@ struct leat_push_connection {
     leat_channel *channel; /* valid while `ctx` is */
     leat_ctx *ctx;         /* of the handler in the channel; NULL = it was removed */
     leat_push_connection *next, **link;
+    leat_push_connection *next_leaving;
     lane *lane;
     group *group; /* NULL = in the lane's broadcast set */
     leat_push_connection *next_slot, **slot_link;
@@ -39,7 +40,8 @@ struct leat_push_connection {
     void *context;
     uint32_t flights;
     leat_push_slow slow;
-    bool is_member;
+    bool is_member; /* has a place */
+    bool leaving;   /* gives it up when nothing is being delivered any more */
 };
 
 /* Connections of one codec and one window: the broadcast set with its one batch, and the open windows of the others. */
@@ -69,6 +71,8 @@ enum { BUCKETS = 1024 };
 struct leat_push_server {
     uint32_t refs; /* atomic */
     bool closed, told_empty;
+    bool close_wanted, release_wanted; /* once nothing is being delivered any more */
+    unsigned deliveries;               /* under way, one inside the other */
     leat_loop *loop;
     leat_alloc *alloc;
     leat_mailbox *mailbox;
@@ -83,6 +87,7 @@ struct leat_push_server {
     group *group_buckets[BUCKETS];
     leat_push_connection *slot_buckets[BUCKETS];
     leat_push_connection *connections;
+    leat_push_connection *leaving;
     size_t connection_count; /* that take part */
     size_t alive;            /* that are not freed */
     flight *spare_flights;
@@ -107,7 +112,10 @@ void leat_push_connection_close_window(leat_push_connection *connection);
 void leat_push_connection_drop_batch(leat_push_connection *connection, leat_push_drop reason);
 leat_push_amount leat_push_lane_share(const leat_push_connection *connection);
 
-/* membership.c: joining and leaving */
+/* membership.c: joining and leaving. Handlers run while messages are written and may close channels, leave, offer, or
+ * end the server: between these two places stay as they are. The server may be gone after the end. */
+void leat_push_begin_delivery(leat_push_server *server);
+void leat_push_end_delivery(leat_push_server *server);
 void leat_push_connection_free_if_done(leat_push_connection *connection);
 void leat_push_server_tell_if_empty(leat_push_server *server);
 
