@@ -105,6 +105,10 @@ static void go_on_closing(leat_channel *channel) {
         leat_channel_end(channel);
         return;
     }
+    if (channel_has(channel, CHANNEL_BROKEN)) {
+        leat_channel_mark(channel, WORK_CLOSE); /* behind its error, which had no round of this turn left */
+        return;
+    }
     if (!channel_has(channel, CHANNEL_CLOSING) || (queue_length(channel) > 0 && channel_has(channel, CHANNEL_ACTIVE)))
         return;
     bool whole = !channel_has(channel, CHANNEL_READS_ON);

@@ -220,16 +220,50 @@ START_TEST(a_close_inside_every_call_ends_everything_once) {
 }
 END_TEST
 
+/* Writes again whenever a write is through; the transport fails behind so many. */
+typedef struct endless_writer {
+    leat_done done;
+    leat_embedded *e;
+    int left;
+} endless_writer;
+
+static void write_again(leat_done *done, int status) {
+    endless_writer *self = (endless_writer *)(void *)done;
+    if (self->left-- == 0)
+        leat_embedded_fail_writes(self->e, LEAT_ERESET);
+    if (status == LEAT_OK)
+        leat_channel_write(leat_embedded_channel(self->e), text_msg(self->e, "x"), done);
+}
+
+static void handle_error(leat_ctx *ctx, int code) {
+    (void)ctx;
+    ck_assert_int_eq(code, LEAT_ERESET);
+}
+
+START_TEST(a_reset_in_any_round_of_a_turn_ends_the_channel_though_a_handler_took_the_error) {
+    static const leat_handler calm = {.name = "calm", .error = handle_error};
+    for (int writes = 0; writes < 50; writes++) {
+        leat_embedded *e = leat_embedded_new((const leat_stage[]){{.handler = &calm}, {0}});
+        endless_writer writer = {.done.fn = write_again, .e = e, .left = writes};
+        leat_embedded_write(e, text_msg(e, "x"), &writer.done);
+        ck_assert_msg(leat_embedded_is_closed(e), "behind %d writes", writes);
+        leat_embedded_written_text(e);
+        finish(e);
+    }
+}
+END_TEST
+
 int main(void) {
     return suite_run("close",
-                     (const TTest *const[]){a_graceful_close_goes_through_the_handlers_and_ends_with_the_peer_s_end,
-                                            an_abort_passes_the_handlers_by_and_ends_in_the_same_turn,
-                                            who_handles_the_peer_s_end_may_go_on_writing_until_it_closes,
-                                            after_our_half_the_peer_may_still_send_what_is_dropped_until_its_own_end,
-                                            the_close_timeout_covers_a_handler_that_holds_the_close_back,
-                                            bytes_that_wait_while_nobody_reads_do_not_stop_a_close,
-                                            a_reset_at_every_point_ends_everything_once,
-                                            an_abort_at_every_point_ends_everything_once,
-                                            a_peer_s_end_or_a_close_at_every_point_ends_everything_once,
-                                            a_close_inside_every_call_ends_everything_once, NULL});
+                     (const TTest *const[]){
+                         a_graceful_close_goes_through_the_handlers_and_ends_with_the_peer_s_end,
+                         an_abort_passes_the_handlers_by_and_ends_in_the_same_turn,
+                         who_handles_the_peer_s_end_may_go_on_writing_until_it_closes,
+                         after_our_half_the_peer_may_still_send_what_is_dropped_until_its_own_end,
+                         the_close_timeout_covers_a_handler_that_holds_the_close_back,
+                         bytes_that_wait_while_nobody_reads_do_not_stop_a_close,
+                         a_reset_at_every_point_ends_everything_once, an_abort_at_every_point_ends_everything_once,
+                         a_peer_s_end_or_a_close_at_every_point_ends_everything_once,
+                         a_close_inside_every_call_ends_everything_once,
+                         a_reset_in_any_round_of_a_turn_ends_the_channel_though_a_handler_took_the_error, NULL});
 }
