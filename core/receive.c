@@ -54,6 +54,8 @@ static leat_receive *receive_of(leat_loop *loop) {
 }
 
 static void renew_block(leat_loop *loop, leat_receive *receive) {
+    if (receive->block && copies_all(receive))
+        leat_bytebuf_release(take_back(receive));
     if (receive->block && came_back(receive->block)) {
         rewind_block(&receive->block);
         return;

@@ -214,6 +214,26 @@ START_TEST(with_every_block_lent_the_loop_copies) {
 }
 END_TEST
 
+START_TEST(once_blocks_come_back_the_loop_copies_no_more) {
+    enum { KEPT = 100 };
+    leat_embedded *e = leat_embedded_new(bare);
+    static char large[60000];
+    leat_msg kept[KEPT];
+    for (int i = 0; i < KEPT; i++) {
+        leat_embedded_feed(e, large, sizeof large);
+        ck_assert(leat_embedded_take_read(e, &kept[i]));
+    }
+    for (int i = 0; i < KEPT; i++)
+        leat_msg_release(kept[i]);
+    leat_embedded_feed(e, large, sizeof large);
+    ck_assert(leat_embedded_take_read(e, &kept[0]));
+    ck_assert_uint_ge(leat_bytebuf_storage_size(kept[0].obj), 200 * 1024);
+    leat_msg_release(kept[0]);
+    ck_assert_uint_eq(leat_embedded_finish(e), 0);
+    leat_embedded_free(e);
+}
+END_TEST
+
 int main(void) {
     return suite_run("loop", (const TTest *const[]){timers_run_at_their_time_and_equal_ones_in_arming_order,
                                                     a_stopped_timer_never_runs_and_a_restarted_one_runs_once,
@@ -222,5 +242,6 @@ int main(void) {
                                                     a_write_posted_to_a_channel_that_just_died_completes_with_closed,
                                                     a_write_posted_to_a_live_channel_leaves,
                                                     large_reads_are_split_off_the_block_and_small_ones_copied,
-                                                    with_every_block_lent_the_loop_copies, NULL});
+                                                    with_every_block_lent_the_loop_copies,
+                                                    once_blocks_come_back_the_loop_copies_no_more, NULL});
 }
