@@ -77,7 +77,7 @@ static bool lies_behind(const leat_ctx *ctx, const leat_done *done) {
 
 void leat_channel_write(leat_channel *channel, leat_msg msg, leat_done *done) {
     leat_assert_thread(channel->loop);
-    for (uint32_t i = 0; done && i < channel->live; i++)
+    for (uint32_t i = 0; done && i < (uint32_t)channel->live + channel->removed; i++)
         if (lies_behind(channel->places[i], done))
             leat_ctx_pin(channel->places[i], done);
     leat_ctx_write(tail_of(channel), msg, done);

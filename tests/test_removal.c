@@ -186,6 +186,51 @@ START_TEST(held_bytes_that_a_handler_forgot_do_not_pause_the_channel_for_ever) {
 }
 END_TEST
 
+/* Says goodbye through the whole pipeline when it is removed; its completion lies in its state. */
+typedef struct leaver {
+    leat_done done;
+    int *completions;
+} leaver;
+
+static void count_completion(leat_done *done, int status) {
+    ck_assert_int_eq(status, LEAT_OK);
+    ++*((leaver *)(void *)done)->completions;
+}
+
+static int come(leat_ctx *ctx, const void *config) {
+    ((leaver *)leat_state(ctx))->completions = *(int *const *)config;
+    return LEAT_OK;
+}
+
+static void say_goodbye(leat_ctx *ctx) {
+    leaver *self = leat_state(ctx);
+    self->done.fn = count_completion;
+    leat_channel *channel = leat_ctx_channel(ctx);
+    leat_bytebuf *bye = leat_bytebuf_from_text(leat_channel_alloc(channel), "bye");
+    leat_channel_write(channel, leat_msg_of_bytebuf(bye), &self->done);
+}
+
+START_TEST(a_write_of_a_removed_handler_from_the_tail_keeps_its_state_too) {
+    static const leat_handler leaving = {.name = "leaver",
+                                         .state_size = sizeof(leaver),
+                                         .config_size = sizeof(int *),
+                                         .added = come,
+                                         .removed = say_goodbye};
+    recorded r = record_abc(NULL);
+    int completions = 0, *config = &completions;
+    leat_ctx *ctx = NULL;
+    ck_assert_int_eq(leat_channel_add_last(r.channel, &(leat_stage){&leaving, &config, NULL}, &ctx), LEAT_OK);
+    leat_embedded_limit_writes(r.e, SIZE_MAX, 0);
+    leat_loop_enter(leat_embedded_loop(r.e));
+    leat_ctx_remove(ctx);
+    leat_loop_leave(leat_embedded_loop(r.e));
+    leat_embedded_allow_writes(r.e, UINT64_MAX);
+    ck_assert_int_eq(completions, 1);
+    ck_assert_str_eq(leat_embedded_written_text(r.e), "bye");
+    end_recorded_anyhow(&r);
+}
+END_TEST
+
 int main(void) {
     return suite_run("removal",
                      (const TTest *const[]){what_a_removed_handler_kept_inbound_arrives_before_anything_newer,
@@ -196,5 +241,6 @@ int main(void) {
                                             a_decoder_removed_between_reads_hands_on_the_unfinished_frame_at_once,
                                             a_decoder_added_amid_a_read_decodes_that_read,
                                             an_end_of_stream_behind_an_unfinished_frame_tells_of_it_once,
-                                            held_bytes_that_a_handler_forgot_do_not_pause_the_channel_for_ever, NULL});
+                                            held_bytes_that_a_handler_forgot_do_not_pause_the_channel_for_ever,
+                                            a_write_of_a_removed_handler_from_the_tail_keeps_its_state_too, NULL});
 }
