@@ -17,23 +17,38 @@ void leat_handle_note(const leat_bytebuf *buf, leat_alloc_event what, const char
         alloc->ops->note(alloc, buf, what, where);
 }
 
-static void note_if_dead(const leat_bytebuf *buf, const char *where) {
-    if (__atomic_load_n(&buf->refs, __ATOMIC_RELAXED) == 0)
-        leat_handle_note(buf, LEAT_ALLOC_MISUSED, where);
+bool leat_bytebuf_report_dead(const leat_bytebuf *buf, const char *where) {
+    leat_handle_note(buf, LEAT_ALLOC_MISUSED, where);
+    return false;
+}
+
+bool leat_bytebuf_refuse_skip(const leat_bytebuf *buf) {
+    leat_bytebuf_is_alive(buf, "leat_bytebuf_skip");
+    return false;
 }
 
 leat_bytebuf *leat_bytebuf_retain_noted(leat_bytebuf *buf, const char *where) {
-    note_if_dead(buf, where);
+    if (!leat_bytebuf_is_alive(buf, where))
+        return buf;
     leat_bytebuf_retain_quietly(buf);
     leat_handle_note(buf, LEAT_ALLOC_RETAINED, where);
     return buf;
 }
 
+/* Who else retains it at the same time stores the same limits. */
+leat_bytebuf *leat_bytebuf_retain_inside(leat_bytebuf *buf, const char *where) {
+    __atomic_store_n(&buf->read_limit, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&buf->write_limit, buf->writer, __ATOMIC_RELAXED);
+    if (__atomic_fetch_add(&buf->refs, 1, __ATOMIC_RELAXED) >= LEAT_BYTEBUF_MOST_REFS)
+        leat_bytebuf_pin(buf);
+    if (leat_bytebuf_has_flag(buf, LEAT_BYTEBUF_NOTED))
+        leat_handle_note(buf, LEAT_ALLOC_RETAINED, where);
+    return buf;
+}
+
 void leat_bytebuf_release_noted(leat_bytebuf *buf, const char *where) {
-    if (__atomic_load_n(&buf->refs, __ATOMIC_RELAXED) == 0) {
-        leat_handle_note(buf, LEAT_ALLOC_MISUSED, where);
+    if (!leat_bytebuf_is_alive(buf, where))
         return;
-    }
     leat_handle_note(buf, LEAT_ALLOC_RELEASED, where);
     uint32_t before = __atomic_fetch_sub(&buf->refs, 1, __ATOMIC_ACQ_REL);
     if (before == 1)
@@ -43,8 +58,8 @@ void leat_bytebuf_release_noted(leat_bytebuf *buf, const char *where) {
 }
 
 void leat_bytebuf_touch_noted(leat_bytebuf *buf, const char *where) {
-    note_if_dead(buf, where);
-    leat_handle_note(buf, LEAT_ALLOC_TOUCHED, where);
+    if (leat_bytebuf_is_alive(buf, where))
+        leat_handle_note(buf, LEAT_ALLOC_TOUCHED, where);
 }
 
 leat_bytebuf *(leat_bytebuf_retain)(leat_bytebuf *buf) {
@@ -62,7 +77,7 @@ leat_bytebuf *(leat_bytebuf_touch)(leat_bytebuf *buf) {
 bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where) {
     if (leat_bytebuf_is_sole(buf))
         return true;
-    note_if_dead(buf, where);
+    leat_bytebuf_is_alive(buf, where);
     return false;
 }
 
@@ -312,7 +327,7 @@ uint64_t leat_bytebuf_max_capacity(const leat_bytebuf *buf) {
 }
 
 bool leat_bytebuf_set_reader_index(leat_bytebuf *buf, uint64_t index) {
-    if (index > buf->writer || !leat_bytebuf_may_move(buf, __func__))
+    if (!leat_bytebuf_may_move(buf, __func__) || index > buf->writer)
         return false;
     buf->reader = index;
     leat_bytebuf_open_reading(buf);

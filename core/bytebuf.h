@@ -104,7 +104,9 @@ LEAT_API leat_bytebuf *leat_bytebuf_copy(const leat_bytebuf *buf, leat_alloc *al
 
 /**
  * Adds a reference for another holder and returns `buf`; `where` is a static text for the ledger. At 2^31 references
- * the count stays for ever: the handle is never freed, and that is said on the standard error output. Any thread.
+ * the count stays for ever: the handle is never freed, and that is said on the standard error output. Any thread that
+ * holds a reference of its own: of an object that several threads look into, each retains the object, not what lies in
+ * it.
  */
 LEAT_INLINE leat_bytebuf *leat_bytebuf_retain_at(leat_bytebuf *buf, const char *where);
 

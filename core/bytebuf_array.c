@@ -47,9 +47,7 @@ static bool measure(size_t n, unsigned width, size_t *bytes) {
 }
 
 static bool holds(const leat_bytebuf *buf, uint64_t index, uint64_t n) {
-    if (__atomic_load_n(&buf->refs, __ATOMIC_RELAXED) == 0)
-        leat_handle_note(buf, LEAT_ALLOC_MISUSED, "an array of leat_bytebuf");
-    return index <= buf->writer && n <= buf->writer - index;
+    return leat_bytebuf_is_alive(buf, "an array of leat_bytebuf") && index <= buf->writer && n <= buf->writer - index;
 }
 
 /* How many of `have` bytes belong to whole elements of the `left` that are missing. */

@@ -59,10 +59,8 @@ static bool is_in_range(const leat_bytebuf *buf, uint64_t index, uint64_t n) {
 }
 
 bool leat_bytebuf_get_bytes(const leat_bytebuf *buf, uint64_t index, void *out, size_t n) {
-    if (__atomic_load_n(&buf->refs, __ATOMIC_RELAXED) == 0) {
-        leat_handle_note(buf, LEAT_ALLOC_MISUSED, "leat_bytebuf_get");
+    if (!leat_bytebuf_is_alive(buf, "leat_bytebuf_get"))
         return false;
-    }
     bool fits = is_in_range(buf, index, n);
     assert(fits && "get beyond the bytes of the buffer");
     if (!fits)

@@ -13,6 +13,7 @@ static const uint8_t *run_at(const leat_bytebuf *buf, uint64_t index, uint64_t *
 }
 
 int64_t leat_bytebuf_find_byte(const leat_bytebuf *buf, uint64_t from, uint8_t byte) {
+    leat_bytebuf_is_alive(buf, __func__);
     for (uint64_t index = from; index < buf->writer;) {
         uint64_t have;
         const uint8_t *bytes = run_at(buf, index, &have);
@@ -26,6 +27,7 @@ int64_t leat_bytebuf_find_byte(const leat_bytebuf *buf, uint64_t from, uint8_t b
 
 int64_t leat_bytebuf_find_any(const leat_bytebuf *buf, uint64_t from, const void *set, size_t n) {
     bool wanted[256] = {false};
+    leat_bytebuf_is_alive(buf, __func__);
     for (size_t i = 0; i < n; i++)
         wanted[((const uint8_t *)set)[i]] = true;
     for (uint64_t index = from; index < buf->writer;) {
@@ -69,7 +71,7 @@ static int64_t find_across(const leat_bytebuf *buf, uint64_t index, uint64_t hav
 }
 
 int64_t leat_bytebuf_find(const leat_bytebuf *buf, uint64_t from, const void *sequence, size_t n) {
-    if (from > buf->writer || n > buf->writer - from)
+    if (!leat_bytebuf_is_alive(buf, __func__) || from > buf->writer || n > buf->writer - from)
         return -1;
     if (n == 0)
         return (int64_t)from;
@@ -90,6 +92,8 @@ int64_t leat_bytebuf_find(const leat_bytebuf *buf, uint64_t from, const void *se
 int leat_bytebuf_compare(const leat_bytebuf *a, const leat_bytebuf *b) {
     uint64_t at = a->reader;
     uint64_t bt = b->reader;
+    leat_bytebuf_is_alive(a, __func__);
+    leat_bytebuf_is_alive(b, __func__);
     while (at < a->writer && bt < b->writer) {
         uint64_t a_have;
         uint64_t b_have;
@@ -110,12 +114,14 @@ bool leat_bytebuf_equals(const leat_bytebuf *a, const leat_bytebuf *b) {
 }
 
 bool leat_bytebuf_equals_bytes(const leat_bytebuf *buf, const void *data, size_t n) {
-    return leat_bytebuf_readable(buf) == n && stands_at(buf, buf->reader, data, n);
+    return leat_bytebuf_is_alive(buf, __func__) && leat_bytebuf_readable(buf) == n &&
+           stands_at(buf, buf->reader, data, n);
 }
 
 /* FNV-1a, 64 bits: it sees one byte after the other, so borders of components do not matter. */
 uint64_t leat_bytebuf_hash(const leat_bytebuf *buf) {
     uint64_t hash = 0xcbf29ce484222325u;
+    leat_bytebuf_is_alive(buf, __func__);
     for (uint64_t index = buf->reader; index < buf->writer;) {
         uint64_t have;
         const uint8_t *bytes = run_at(buf, index, &have);

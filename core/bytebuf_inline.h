@@ -74,9 +74,12 @@ LEAT_INLINE uint64_t leat_bytebuf_readable(const leat_bytebuf *buf) {
     return buf->writer - buf->reader;
 }
 
+/** The part of skip that is not inline: returns false; a use after the last release is reported. */
+LEAT_API bool leat_bytebuf_refuse_skip(const leat_bytebuf *buf);
+
 LEAT_INLINE bool leat_bytebuf_skip(leat_bytebuf *buf, uint64_t n) {
     if (n > buf->writer - buf->reader || !leat_bytebuf_is_sole(buf))
-        return false;
+        return leat_bytebuf_refuse_skip(buf);
     buf->reader += n;
     return true;
 }

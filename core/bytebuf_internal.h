@@ -95,6 +95,20 @@ static inline void leat_handle_init(leat_handle *handle, leat_alloc *alloc, uint
         leat_handle_begin_ledger(handle, where);
 }
 
+/**
+ * Adds a reference to a buffer that may lie where several threads look at once, as a component of a shared composite
+ * does: its one reference is not the caller's own.
+ */
+leat_bytebuf *leat_bytebuf_retain_inside(leat_bytebuf *buf, const char *where);
+
+/** Tells the ledger of a dead handle that `where` used it; returns false. */
+bool leat_bytebuf_report_dead(const leat_bytebuf *buf, const char *where);
+
+/** Says whether a handle is alive; a dead one, of which only a ledger still has the memory, is reported. */
+static inline bool leat_bytebuf_is_alive(const leat_bytebuf *buf, const char *where) {
+    return __atomic_load_n(&buf->refs, __ATOMIC_RELAXED) > 0 || leat_bytebuf_report_dead(buf, where);
+}
+
 /** Says whether `where` may move indices: one reference. Reports a dead handle to the ledger. */
 bool leat_bytebuf_may_move(const leat_bytebuf *buf, const char *where);
 

@@ -20,7 +20,7 @@ leat_bytebuf *leat_bytebuf_slice_range(leat_bytebuf *buf, uint64_t index, uint64
 }
 
 leat_bytebuf *leat_bytebuf_slice(leat_bytebuf *buf, uint64_t index, uint64_t n) {
-    if (index > buf->writer || n > buf->writer - index)
+    if (!leat_bytebuf_is_alive(buf, __func__) || index > buf->writer || n > buf->writer - index)
         return NULL;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_slice(leat_composite_of(buf), index, n);
@@ -44,7 +44,7 @@ leat_bytebuf *leat_bytebuf_split_range(leat_bytebuf *buf, uint64_t index, uint64
 }
 
 leat_bytebuf *leat_bytebuf_split(leat_bytebuf *buf, uint64_t n) {
-    if (n > leat_bytebuf_readable(buf) || !leat_bytebuf_may_move(buf, __func__))
+    if (!leat_bytebuf_may_move(buf, __func__) || n > leat_bytebuf_readable(buf))
         return NULL;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_split(leat_composite_of(buf), n);
@@ -59,7 +59,7 @@ leat_bytebuf *leat_bytebuf_split(leat_bytebuf *buf, uint64_t n) {
 
 leat_bytebuf *leat_bytebuf_copy(const leat_bytebuf *buf, leat_alloc *alloc) {
     uint64_t n = leat_bytebuf_readable(buf);
-    leat_bytebuf *copy = leat_bytebuf_new(alloc, n);
+    leat_bytebuf *copy = leat_bytebuf_is_alive(buf, __func__) ? leat_bytebuf_new(alloc, n) : NULL;
     if (!copy)
         return NULL;
     leat_bytebuf_copy_out(buf, buf->reader, copy->bytes, n);
@@ -99,6 +99,8 @@ int leat_bytebuf_own(leat_bytebuf **buf) {
 }
 
 int leat_bytebuf_keep(leat_bytebuf **buf) {
+    if (!leat_bytebuf_is_alive(*buf, __func__))
+        return LEAT_ESHARED;
     uint64_t storage = leat_bytebuf_storage_size(*buf);
     uint64_t readable = leat_bytebuf_readable(*buf);
     if (storage <= KEPT_ANYWAY || storage / KEPT_RATIO <= readable)

@@ -9,7 +9,7 @@ const uint8_t *leat_bytebuf_data(const leat_bytebuf *buf) {
 
 const uint8_t *leat_bytebuf_contiguous(const leat_bytebuf *buf, uint64_t index, uint64_t n) {
     static const uint8_t nothing[1];
-    if (index > buf->writer || n > buf->writer - index)
+    if (!leat_bytebuf_is_alive(buf, __func__) || index > buf->writer || n > buf->writer - index)
         return NULL;
     if (n == 0)
         return nothing;
@@ -25,6 +25,8 @@ size_t leat_bytebuf_span_count(const leat_bytebuf *buf) {
 }
 
 size_t leat_bytebuf_spans(const leat_bytebuf *buf, leat_span *spans, size_t max) {
+    if (!leat_bytebuf_is_alive(buf, __func__))
+        return 0;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_spans(buf, spans, max);
     return leat_bytebuf_spans_at(buf, (leat_bytebuf_position){0, 0}, spans, max, NULL);
@@ -36,7 +38,7 @@ size_t leat_bytebuf_spans_at(const leat_bytebuf *buf, leat_bytebuf_position posi
     if (!bytes)
         bytes = &unused;
     *bytes = 0;
-    if (max == 0 || position.offset >= leat_bytebuf_readable(buf))
+    if (!leat_bytebuf_is_alive(buf, "leat_bytebuf_spans") || max == 0 || position.offset >= leat_bytebuf_readable(buf))
         return 0;
     if (leat_bytebuf_is_composite(buf))
         return leat_composite_spans_at(buf, position, spans, max, bytes);

@@ -75,7 +75,7 @@ static leat_composite *child_for(const leat_composite *composite, const range *t
 static leat_bytebuf *share_owner(leat_component *component, uint64_t offset, uint64_t n, leat_alloc *alloc) {
     if (leat_bytebuf_has_flag(component->owner, LEAT_BYTEBUF_STAGING))
         return leat_bytebuf_slice_range(component->owner, index_in_owner(component, offset), n, alloc);
-    return leat_bytebuf_retain(component->owner);
+    return leat_bytebuf_retain_inside(component->owner, "leat_bytebuf_slice");
 }
 
 /* Shares one component with the child; false = no memory. */

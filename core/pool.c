@@ -69,10 +69,11 @@ static void *take_what_came_back(leat_pool *pool, pool_class *of) {
 static void *take_or_drain(leat_pool *pool, size_t size, size_t *usable) {
     pool->misses++;
     void *block = leat_pool_take_from_inner(pool, size, usable);
-    if (block || pool->cached == 0)
-        return block;
-    leat_pool_drain(pool);
-    return leat_pool_take_from_inner(pool, size, usable);
+    if (!block && pool_holds_blocks(pool)) {
+        leat_pool_drain(pool);
+        block = leat_pool_take_from_inner(pool, size, usable);
+    }
+    return block ? block : leat_pool_refuse(pool);
 }
 
 /* A thread that releases as fast as this one takes would hand over the list block by block, each a line that travels
@@ -118,7 +119,7 @@ static void *lend_elsewhere(leat_pool *pool, size_t size, size_t *usable) {
     size_t held = kept ? pool_size_of_class(pool_class_of(size)) : size;
     void *block = leat_pool_take_from_inner(pool, held, kept ? NULL : usable);
     if (!block)
-        return NULL;
+        return leat_pool_refuse(pool);
     __atomic_fetch_add(&pool->foreign, 1, __ATOMIC_RELAXED);
     return kept ? hand_out(pool, block, held, size, usable) : block;
 }

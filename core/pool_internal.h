@@ -89,8 +89,16 @@ static inline void pool_show_link(const leat_pool *pool, pool_block *block) {
         leat_unpoison_as_it_is(block, sizeof *block);
 }
 
+/** Says whether something is kept, or came back from other threads and is not counted yet. */
+static inline bool pool_holds_blocks(const leat_pool *pool) {
+    return pool->cached > 0 || __atomic_load_n(&pool->sent, __ATOMIC_RELAXED);
+}
+
 /** Takes a block from the inner allocator if the budget allows it; `usable` may be NULL. Any thread. */
 void *leat_pool_take_from_inner(leat_pool *pool, size_t size, size_t *usable);
+
+/** Counts that a block was refused for good; returns NULL. Any thread. */
+void *leat_pool_refuse(leat_pool *pool);
 
 /** Gives a block back to the inner allocator; the pool may be gone afterwards. Any thread. */
 void leat_pool_give_to_inner(leat_pool *pool, void *block, size_t size);

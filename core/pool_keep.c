@@ -11,18 +11,18 @@ bool leat_pool_reserve(leat_pool *pool, uint64_t bytes) {
     return false;
 }
 
-static void *refuse(leat_pool *pool) {
+void *leat_pool_refuse(leat_pool *pool) {
     __atomic_fetch_add(&pool->refused, 1, __ATOMIC_RELAXED);
     return NULL;
 }
 
 void *leat_pool_take_from_inner(leat_pool *pool, size_t size, size_t *usable) {
     if (!leat_pool_reserve(pool, size))
-        return refuse(pool);
+        return NULL;
     void *block = leat_alloc_take(pool->inner, size, usable);
     if (!block) {
         __atomic_fetch_sub(&pool->reserved, size, __ATOMIC_RELAXED);
-        return refuse(pool);
+        return NULL;
     }
     if (usable)
         __atomic_fetch_add(&pool->reserved, *usable - size, __ATOMIC_RELAXED);
@@ -161,8 +161,7 @@ void leat_pool_trim(leat_pool *pool, uint64_t now) {
 }
 
 uint64_t leat_pool_next_trim(const leat_pool *pool) {
-    bool keeps = pool->cached > 0 || __atomic_load_n(&pool->sent, __ATOMIC_RELAXED);
-    return keeps ? pool->next_step : UINT64_MAX;
+    return pool_holds_blocks(pool) ? pool->next_step : UINT64_MAX;
 }
 
 static uint64_t count_kept(const leat_pool *pool) {

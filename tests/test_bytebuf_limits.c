@@ -165,6 +165,38 @@ START_TEST(a_handle_writes_as_soon_as_another_thread_has_let_it_go) {
 }
 END_TEST
 
+enum { COMPONENTS = 300, ROUNDS = 300 };
+
+static void *slice_again_and_again(void *shared) {
+    void *complaint = NULL;
+    for (int i = 0; i < ROUNDS; i++) {
+        leat_bytebuf *slice = leat_bytebuf_slice(shared, 2, COMPONENTS * 4 - 4);
+        if (leat_bytebuf_get_u16(slice, 4) != leat_load_u16((const uint8_t *)digits + 2))
+            complaint = shared;
+        leat_bytebuf_release(slice);
+    }
+    leat_bytebuf_release(shared);
+    return complaint;
+}
+
+START_TEST(threads_that_share_a_composite_may_slice_it_at_the_same_time) {
+    leat_composite *composite = leat_composite_new(leat_unpooled(), COMPONENTS);
+    leat_bytebuf *buf = leat_composite_buffer(composite);
+    for (int i = 0; i < COMPONENTS; i++)
+        ck_assert_int_eq(leat_composite_add(composite, leat_bytebuf_from_bytes(leat_unpooled(), digits, 4)), 0);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, slice_again_and_again, leat_bytebuf_retain(buf)), 0);
+    for (int i = 0; i < 2; i++) {
+        void *complaint;
+        ck_assert_int_eq(pthread_join(threads[i], &complaint), 0);
+        ck_assert_msg(complaint == NULL, "a thread saw other bytes");
+    }
+    ck_assert(leat_bytebuf_set_u8(buf, 0, '0') && leat_bytebuf_is_valid(buf));
+    leat_bytebuf_release(buf);
+}
+END_TEST
+
 /* ---- counts near their limit, which no test can count up to ---- */
 
 START_TEST(references_beyond_2_to_the_31_stay_for_ever_and_are_reported) {
@@ -228,6 +260,7 @@ int main(void) {
             what_was_written_is_readable_at_once, no_read_goes_beyond_a_writer_that_was_moved_back,
             a_look_anywhere_and_a_step_back_do_not_mislead_the_next_read,
             a_handle_writes_as_soon_as_another_thread_has_let_it_go,
+            threads_that_share_a_composite_may_slice_it_at_the_same_time,
             references_beyond_2_to_the_31_stay_for_ever_and_are_reported, as_many_references_as_fit_are_counted_exactly,
             storage_refuses_more_handles_than_it_can_count, NULL});
 }

@@ -151,6 +151,17 @@ START_TEST(beyond_the_budget_kept_blocks_go_first_then_blocks_are_refused) {
 }
 END_TEST
 
+START_TEST(only_what_was_not_lent_in_the_end_counts_as_refused) {
+    leat_pool *pool = pool_with((leat_pool_limits){.most_reserved = 3 * MIB});
+    give(pool, take(pool, 2 * MIB), 2 * MIB);
+    give(pool, take(pool, 3 * MIB), 3 * MIB);
+    ck_assert_uint_eq(leat_pool_statistics(pool).refused, 0);
+    ck_assert_ptr_null(leat_alloc_take(leat_pool_alloc(pool), 4 * MIB, NULL));
+    ck_assert_uint_eq(leat_pool_statistics(pool).refused, 1);
+    leat_pool_release(pool);
+}
+END_TEST
+
 START_TEST(no_more_is_kept_than_allowed) {
     leat_pool *pool = pool_with((leat_pool_limits){.most_cached = 2 * MIB});
     void *blocks[4];
@@ -294,8 +305,8 @@ int main(void) {
             POISON_TEST a_block_is_at_most_a_quarter_larger_than_asked, known_sizes_fall_into_their_classes,
             the_block_released_last_is_lent_first, blocks_never_overlap, a_block_grows_in_place_up_to_its_class,
             statistics_tell_what_is_lent_and_kept, beyond_the_budget_kept_blocks_go_first_then_blocks_are_refused,
-            no_more_is_kept_than_allowed, huge_blocks_are_not_kept, a_block_that_nobody_needs_goes_within_the_trim_age,
-            a_block_in_use_again_and_again_stays, the_next_trim_is_due_a_quarter_of_the_age_after_the_last,
-            a_refusal_below_is_passed_on_and_loses_nothing, over_a_ledger_nothing_is_kept_and_leaks_are_named,
-            a_buffer_of_4_mib_is_reused_without_a_page_fault, NULL});
+            only_what_was_not_lent_in_the_end_counts_as_refused, no_more_is_kept_than_allowed, huge_blocks_are_not_kept,
+            a_block_that_nobody_needs_goes_within_the_trim_age, a_block_in_use_again_and_again_stays,
+            the_next_trim_is_due_a_quarter_of_the_age_after_the_last, a_refusal_below_is_passed_on_and_loses_nothing,
+            over_a_ledger_nothing_is_kept_and_leaks_are_named, a_buffer_of_4_mib_is_reused_without_a_page_fault, NULL});
 }

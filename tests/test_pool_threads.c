@@ -76,6 +76,20 @@ START_TEST(a_pool_outlives_its_last_block) {
 }
 END_TEST
 
+/* Nothing else is kept. */
+START_TEST(what_came_back_goes_before_blocks_are_refused) {
+    bundle all = {.pool = leat_pool_new(NULL, &(leat_pool_limits){.most_reserved = 600000})};
+    make_all(&all);
+    leat_alloc *alloc = leat_pool_alloc(all.pool);
+    ck_assert_ptr_null(leat_alloc_take(alloc, 300000, NULL));
+    run_elsewhere(release_all, &all);
+    void *large = leat_alloc_take(alloc, 500000, NULL);
+    ck_assert_ptr_nonnull(large);
+    leat_alloc_give(alloc, large, 500000);
+    leat_pool_release(all.pool);
+}
+END_TEST
+
 static void *adopt(void *argument) {
     bundle *all = argument;
     leat_pool_adopt(all->pool);
@@ -145,7 +159,7 @@ END_TEST
 int main(void) {
     return suite_run("pool_threads", (const TTest *const[]){
                                          what_is_released_elsewhere_comes_back, a_thread_may_end_and_leave_live_buffers,
-                                         a_pool_outlives_its_last_block, a_pool_may_move_to_another_thread,
-                                         pools_end_while_others_release_their_blocks,
+                                         a_pool_outlives_its_last_block, what_came_back_goes_before_blocks_are_refused,
+                                         a_pool_may_move_to_another_thread, pools_end_while_others_release_their_blocks,
                                          a_counting_allocator_below_gets_everything_back, NULL});
 }
