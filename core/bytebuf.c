@@ -146,7 +146,7 @@ typedef struct whole {
     leat_storage storage;
 } whole;
 
-#define WHOLE_SIZE ((sizeof(whole) + 15) & ~(size_t)15)
+#define WHOLE_SIZE ((sizeof(whole) + 31) & ~(size_t)31) /* wide stores into the bytes do not cross lines */
 
 static leat_bytebuf *begin_whole(whole *block, leat_alloc *alloc, size_t usable) {
     init_storage(&block->storage, alloc, usable);
