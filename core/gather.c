@@ -5,15 +5,21 @@
 #define INLINE_PER_PIECE 8
 #define MOST_INLINE 1024
 
-static uint64_t refer_from(leat_gather_mode mode) {
-    if (mode == LEAT_GATHER_COPY)
-        return UINT64_MAX;
-    return mode == LEAT_GATHER_AUTO ? LEAT_GATHER_THRESHOLD : 1;
-}
-
+/* Member by member: clearing the whole of it first would store everything twice. */
 void leat_gather_init(leat_gather *gather, leat_alloc *alloc, leat_gather_mode mode, uint32_t expected_pieces) {
-    *gather = (leat_gather){
-        .alloc = alloc, .mode = (uint8_t)mode, .expected = expected_pieces, .refer_from = refer_from(mode)};
+    gather->alloc = alloc;
+    gather->composite = NULL;
+    gather->staging = NULL;
+    gather->static_bytes = NULL;
+    gather->static_length = 0;
+    gather->slot = gather->slots_end = NULL;
+    gather->length = 0;
+    gather->room = gather->room_end = NULL;
+    gather->copied = 0;
+    gather->refer_from = mode == LEAT_GATHER_COPY ? UINT64_MAX : mode == LEAT_GATHER_AUTO ? LEAT_GATHER_THRESHOLD : 1;
+    gather->expected = expected_pieces;
+    gather->mode = (uint8_t)mode;
+    gather->error = 0;
 }
 
 /* ---- runs ---- */
@@ -195,6 +201,13 @@ static leat_composite *with_slot(leat_gather *gather) {
 static void begin_references(leat_gather *gather, leat_composite *composite, leat_bytebuf *buf) {
     leat_composite_push(composite, buf->bytes + buf->reader, leat_bytebuf_readable(buf), buf);
     open_slots(gather);
+}
+
+bool leat_gather_begin_references(leat_gather *gather, leat_bytebuf *first) {
+    leat_composite *composite = with_slot(gather);
+    if (composite)
+        begin_references(gather, composite, leat_bytebuf_retain(first));
+    return composite != NULL;
 }
 
 /* Takes the buffer over. */

@@ -25,14 +25,17 @@ static inline bool leat_gather_joins_copies(const leat_gather *gather, size_t n)
     return gather->mode == LEAT_GATHER_COPY || n <= LEAT_GATHER_SMALL_STATIC;
 }
 
-/* Says whether nothing was added yet, or only a static piece that may be copied. */
-static inline bool leat_gather_may_begin_copies(const leat_gather *gather) {
-    return !gather->staging && !gather->composite && gather->error == 0 &&
-           leat_gather_joins_copies(gather, gather->static_length);
+/* Says whether nothing was added yet, or only a static piece. */
+static inline bool leat_gather_is_new(const leat_gather *gather) {
+    return !gather->staging && !gather->composite && gather->error == 0;
 }
 
 /* Makes staging for what is expected when the first copy has `n` bytes, and for at least `all` bytes, puts the static
    piece that waits into it and opens a run of copies. Without memory there is none. */
 void leat_gather_begin_copies(leat_gather *gather, uint64_t n, uint64_t all);
+
+/* Makes the composite, puts the static piece that waits into it and begins a run of references with a simple buffer,
+   which is retained. false = no memory, which is kept as the error. */
+bool leat_gather_begin_references(leat_gather *gather, leat_bytebuf *first);
 
 #endif

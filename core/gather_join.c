@@ -20,36 +20,44 @@ static bool copies(const leat_gather *gather, joint between) {
     return gather->room && leat_gather_joins_copies(gather, between.length);
 }
 
-/* Refers to buffers while they go on with the run, each with a joint before it if `paired`; returns the first that does
-   not, or `stop`. There are slots for all. */
-static inline leat_bytebuf *const *refer_until(leat_gather *gather, leat_bytebuf *const *next,
-                                               leat_bytebuf *const *stop, bool paired, joint between) {
+/* Fills a slot for each buffer that goes on with the run, and one before it for a joint if `paired`; returns how many.
+ */
+static inline size_t fill_slots(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, bool paired, joint between) {
     leat_component *slot = gather->slot;
     uint64_t length = gather->length, from = gather->refer_from;
-    for (; next < stop; next++) {
-        leat_bytebuf *buf = *next;
-        if (!buf)
+    size_t i = 0;
+    for (; i < n; i++) {
+        leat_bytebuf *buf = bufs[i];
+        if (!buf || !leat_gather_is_simple(buf))
             break;
-        uint64_t reader = buf->reader, n = buf->writer - reader;
-        if (n < from || !leat_gather_is_simple(buf))
+        uint64_t reader = buf->reader, readable = buf->writer - reader;
+        if (readable < from)
             break;
         if (paired)
             *slot++ = (leat_component){between.bytes, length += between.length, NULL};
-        *slot++ = (leat_component){buf->bytes + reader, length += n, buf};
-        leat_bytebuf_retain_quietly(buf);
+        *slot++ = (leat_component){buf->bytes + reader, length += readable, buf};
     }
     gather->slot = slot;
     gather->length = length;
-    return next;
+    return i;
+}
+
+/* Not while the slots are filled: a locked instruction waits until all that was stored before it is in the cache. */
+static void retain_all(leat_bytebuf *const *bufs, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        leat_bytebuf_retain_quietly(bufs[i]);
 }
 
 /* Refers to as many buffers, with their joints, as there are slots for; returns how many. */
 __attribute__((noinline)) static size_t refer_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n,
                                                  joint between) {
-    size_t slots = (size_t)(gather->slots_end - gather->slot);
-    if (between.length == 0)
-        return (size_t)(refer_until(gather, bufs, bufs + (n < slots ? n : slots), false, between) - bufs);
-    return (size_t)(refer_until(gather, bufs, bufs + (n < slots / 2 ? n : slots / 2), true, between) - bufs);
+    bool paired = between.length > 0;
+    size_t slots = (size_t)(gather->slots_end - gather->slot) / (paired ? 2 : 1);
+    size_t most = n < slots ? n : slots;
+    size_t taken =
+        paired ? fill_slots(gather, bufs, most, true, between) : fill_slots(gather, bufs, most, false, between);
+    retain_all(bufs, taken);
+    return taken;
 }
 
 /* Copies `n` bytes, at least `end` and at most twice that, as the first `end` and the last: `end` is a constant. */
@@ -61,79 +69,109 @@ static inline void copy_ends(uint8_t *to, const uint8_t *from, size_t n, size_t 
         *(leat_wide *)(void *)(to + at) = *(const leat_wide *)(const void *)(from + at);
 }
 
-/* A copy without a call where that costs as much as the copy. */
-static inline uint8_t *copy_piece(uint8_t *to, const uint8_t *from, size_t n) {
-    if (!LEAT_IS_WIDE || n < 32 || n > 256)
-        memcpy(to, from, n);
-    else if (n > 128)
+enum { LEAST_WIDE = 32, MOST_WIDE = 256 /* bytes that are copied in less time than memcpy needs to be called */ };
+
+_Static_assert(MOST_WIDE < LEAT_GATHER_THRESHOLD, "what is copied by wide registers is never referred to");
+
+static inline void copy_wide(uint8_t *to, const uint8_t *from, size_t n) {
+    if (n > 128)
         copy_ends(to, from, n, 128);
     else if (n > 64)
         copy_ends(to, from, n, 64);
     else
         copy_ends(to, from, n, 32);
-    return to + n;
 }
 
-/* A joint whose first and last bytes are at hand: most are no longer than these together. */
+/* A joint as its first and its last eight bytes; those of 8 to 16 bytes have no others. */
 typedef struct held_joint {
-    joint whole;
     uint64_t first, last;
+    size_t length;
 } held_joint;
 
 static held_joint hold(joint between) {
-    held_joint held = {between, 0, 0};
-    if (between.length >= sizeof held.first) {
+    held_joint held = {0, 0, between.length};
+    if (between.length > 0) {
         memcpy(&held.first, between.bytes, sizeof held.first);
         memcpy(&held.last, between.bytes + between.length - sizeof held.last, sizeof held.last);
     }
     return held;
 }
 
-static inline uint8_t *copy_joint(uint8_t *to, const held_joint *between) {
-    size_t n = between->whole.length;
-    if (n >= sizeof between->first && n <= 2 * sizeof between->first) {
-        memcpy(to, &between->first, sizeof between->first);
-        if (n > sizeof between->first)
-            memcpy(to + n - sizeof between->last, &between->last, sizeof between->last);
-    } else {
-        memcpy(to, between->whole.bytes, n);
-    }
-    return to + n;
+static inline uint8_t *copy_held(uint8_t *to, held_joint between) {
+    memcpy(to, &between.first, sizeof between.first);
+    if (between.length > sizeof between.first)
+        memcpy(to + between.length - sizeof between.last, &between.last, sizeof between.last);
+    return to + between.length;
 }
 
-/* Copies buffers, each with a joint before it if `paired`, while they go on with the run; returns the first that does
-   not, or `stop`. The joint fits in the room. */
-static inline leat_bytebuf *const *copy_until(leat_gather *gather, leat_bytebuf *const *next, leat_bytebuf *const *stop,
-                                              bool paired, joint between) {
+/* Counts what a run of copies of `n` pieces, each behind a joint, took of the room. */
+static void took_room(leat_gather *gather, uint8_t *room, size_t n, joint between) {
+    gather->copied += (uint64_t)(room - gather->room) - n * between.length;
+    gather->room = room;
+}
+
+/* Copies buffers of these sizes, each with a joint before it if `paired`, while they go on with the run: without a
+   call, so that all it needs stays in registers. The joint fits in the room. */
+static inline size_t copy_wide_until(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, bool paired,
+                                     joint between) {
     const held_joint held = hold(between);
-    leat_bytebuf *const *first = next;
+    leat_bytebuf *const *next = bufs, *const *stop = bufs + n;
     uint8_t *room = gather->room;
     const uint8_t *room_end = gather->room_end - between.length;
-    uint64_t most = gather->refer_from - 1;
     for (; next < stop; next++) {
         const leat_bytebuf *buf = *next;
-        if (!buf)
+        if (!buf || !leat_gather_is_simple(buf))
             break;
-        uint64_t reader = buf->reader, n = buf->writer - reader;
-        if (n - 1 >= most || (int64_t)n > room_end - room || !leat_gather_is_simple(buf))
+        uint64_t reader = buf->reader, length = buf->writer - reader;
+        if (length - LEAST_WIDE > MOST_WIDE - LEAST_WIDE || (int64_t)length > room_end - room)
             break;
         if (paired)
-            room = copy_joint(room, &held);
-        room = copy_piece(room, buf->bytes + reader, (size_t)n);
+            room = copy_held(room, held);
+        copy_wide(room, buf->bytes + reader, (size_t)length);
+        room += length;
     }
-    uint64_t joints = (uint64_t)(next - first) * between.length;
-    gather->copied += (uint64_t)(room - gather->room) - joints;
-    gather->room = room;
-    return next;
+    took_room(gather, room, (size_t)(next - bufs), between);
+    return (size_t)(next - bufs);
+}
+
+LEAT_WIDE static size_t copy_wide_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+    if (!LEAT_IS_WIDE)
+        return 0;
+    if (between.length == 0)
+        return copy_wide_until(gather, bufs, n, false, between);
+    if (between.length < sizeof(uint64_t) || between.length > 2 * sizeof(uint64_t))
+        return 0;
+    return copy_wide_until(gather, bufs, n, true, between);
+}
+
+static bool is_wide(const leat_bytebuf *buf) {
+    return LEAT_IS_WIDE && leat_bytebuf_readable(buf) - LEAST_WIDE <= MOST_WIDE - LEAST_WIDE;
+}
+
+/* Copies buffers, each with a joint before it, while they go on with the run and need memcpy, the first in any case. */
+static size_t copy_any_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+    uint8_t *room = gather->room;
+    uint64_t most = gather->refer_from - 1;
+    size_t i = 0;
+    for (; i < n && bufs[i] && leat_gather_is_simple(bufs[i]) && (i == 0 || !is_wide(bufs[i])); i++) {
+        uint64_t length = leat_bytebuf_readable(bufs[i]);
+        if (length - 1 >= most || length + between.length > (uint64_t)(gather->room_end - room))
+            break;
+        if (between.length > 0)
+            memcpy(room, between.bytes, between.length);
+        memcpy(room + between.length, bufs[i]->bytes + bufs[i]->reader, (size_t)length);
+        room += between.length + length;
+    }
+    took_room(gather, room, i, between);
+    return i;
 }
 
 /* Copies as many buffers, with their joints, as there is room for; returns how many. */
-LEAT_WIDE static size_t copy_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
-    if (between.length == 0)
-        return (size_t)(copy_until(gather, bufs, bufs + n, false, between) - bufs);
+static size_t copy_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
     if (between.length > (size_t)(gather->room_end - gather->room))
         return 0;
-    return (size_t)(copy_until(gather, bufs, bufs + n, true, between) - bufs);
+    size_t taken = copy_wide_on(gather, bufs, n, between);
+    return taken + copy_any_on(gather, bufs + taken, n - taken, between);
 }
 
 /* Goes on with the run that is open, if there is one; returns for how many buffers. */
@@ -152,25 +190,38 @@ static uint64_t size_of_list(leat_bytebuf *const *bufs, size_t n, joint between)
     return (size / taken + between.length) * n + size / SAMPLES;
 }
 
-/* Opens a run of copies when that is how the list begins. Where guessing from the first could be far off, and growing
-   would copy much again, some more are asked. */
-static void begin_run(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
-    uint64_t first = n > 0 && bufs[0] ? leat_bytebuf_readable(bufs[0]) : 0;
-    if (first == 0 || first >= gather->refer_from || !leat_gather_may_begin_copies(gather))
-        return;
-    bool many = first + between.length > LEAT_GATHER_MOST_GUESSED / n;
-    leat_gather_begin_copies(gather, first, many ? leat_bytebuf_min(size_of_list(bufs, n, between), MOST_ASKED) : 0);
+/* Where guessing from the first piece could be far off, and growing would copy much again, some more are asked. */
+static void begin_copies(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+    uint64_t first = leat_bytebuf_readable(bufs[0]);
+    bool few = n <= LEAT_GATHER_MOST_GUESSED && (first + between.length) * n <= LEAT_GATHER_MOST_GUESSED;
+    leat_gather_begin_copies(gather, first, few ? 0 : leat_bytebuf_min(size_of_list(bufs, n, between), MOST_ASKED));
+}
+
+/* Begins a run with the first of the list, if nothing but a static piece that may be part of it was added before;
+   returns how many buffers it took. */
+static size_t begin_run(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+    if (n == 0 || !bufs[0] || !leat_gather_is_simple(bufs[0]) || !leat_gather_is_new(gather))
+        return 0;
+    uint64_t first = leat_bytebuf_readable(bufs[0]);
+    if (first >= gather->refer_from)
+        return leat_gather_begin_references(gather, bufs[0]);
+    if (first > 0 && leat_gather_joins_copies(gather, gather->static_length))
+        begin_copies(gather, bufs, n, between);
+    return 0;
 }
 
 void leat_gather_add_joined(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, const void *between,
                             size_t length) {
     const joint all_between = {between, length};
-    begin_run(gather, bufs, n, all_between);
-    for (size_t i = 0; i < n;) {
+    size_t i = begin_run(gather, bufs, n, all_between);
+    for (;;) {
+        if (i > 0)
+            i += run_on(gather, bufs + i, n - i, all_between);
+        if (i == n)
+            return;
         if (i > 0 && length > 0)
             leat_gather_add_static(gather, between, length);
         leat_gather_add_shared(gather, bufs[i++]);
-        i += run_on(gather, bufs + i, n - i, all_between);
     }
 }
 
