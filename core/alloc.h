@@ -58,7 +58,7 @@ LEAT_API void *leat_alloc_take(leat_alloc *alloc, size_t size, size_t *usable);
 /** Allocates `size` zeroed bytes; NULL = no memory. */
 LEAT_API void *leat_alloc_take_zeroed(leat_alloc *alloc, size_t size);
 
-/** Gives a block back; NULL is fine. `size` is the size it was taken with (or its usable size). */
+/** Gives a block back; NULL is fine. `size` is its usable size if that was asked for, else what it was taken with. */
 LEAT_API void leat_alloc_give(leat_alloc *alloc, void *block, size_t size);
 
 /** An allocator that refuses: counts the blocks asked of it and fails the chosen one, or that and all later ones. */

@@ -347,8 +347,13 @@ bool leat_bytebuf_set_writer_index(leat_bytebuf *buf, uint64_t index) {
 bool leat_bytebuf_clear(leat_bytebuf *buf) {
     if (!leat_bytebuf_may_move(buf, __func__))
         return false;
-    buf->reader = 0;
-    return leat_bytebuf_set_writer_index(buf, 0);
+    if (leat_bytebuf_is_composite(buf)) {
+        leat_composite_clear(leat_composite_in(buf));
+        return true;
+    }
+    buf->reader = buf->writer = 0;
+    leat_bytebuf_refresh_limits(buf);
+    return true;
 }
 
 int leat_bytebuf_discard_read(leat_bytebuf *buf) {

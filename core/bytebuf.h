@@ -173,8 +173,9 @@ LEAT_INLINE bool leat_bytebuf_skip(leat_bytebuf *buf, uint64_t n);
 LEAT_API int leat_bytebuf_discard_read(leat_bytebuf *buf);
 
 /**
- * Makes room for `n` more bytes behind the writer, contiguous also in a composite. Returns 0, LEAT_ENOMEM,
- * LEAT_ESHARED, or LEAT_ELIMIT when max_capacity forbids it; then nothing has changed.
+ * Makes room for `n` more bytes behind the writer, contiguous also in a composite, which has it until its structure
+ * changes (by a split too). Returns 0, LEAT_ENOMEM, LEAT_ESHARED, or LEAT_ELIMIT when max_capacity forbids it; then
+ * nothing has changed, and room that was there is.
  */
 LEAT_API int leat_bytebuf_reserve(leat_bytebuf *buf, uint64_t n);
 
@@ -189,7 +190,7 @@ LEAT_API uint64_t leat_bytebuf_headroom(const leat_bytebuf *buf);
 
 /**
  * Puts `n` bytes in front of the readable ones: into headroom or consumed bytes that are this handle's own; a composite
- * makes room. false = no room, no memory or shared, and nothing has changed.
+ * drops what was read and makes room. false = no room, no memory or shared, and nothing has changed.
  */
 LEAT_API bool leat_bytebuf_prepend(leat_bytebuf *buf, const void *data, size_t n);
 
@@ -213,7 +214,8 @@ LEAT_API bool leat_bytebuf_write_buffer(leat_bytebuf *buf, const leat_bytebuf *s
 /** Appends `n` zero bytes; false = no room, no memory or shared. */
 LEAT_API bool leat_bytebuf_write_zero(leat_bytebuf *buf, uint64_t n);
 
-/** Appends text as printf makes it, without a NUL; false = no room, no memory, shared or a bad format. */
+/** Appends text as printf makes it, without a NUL, from arguments that lie elsewhere; false = no room, no memory,
+ * shared or a bad format. */
 LEAT_API bool leat_bytebuf_write_format(leat_bytebuf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -247,7 +249,8 @@ LEAT_API leat_bytebuf *leat_bytebuf_slice_readable(leat_bytebuf *buf);
 
 /**
  * Takes the first `n` readable bytes off into a new handle that owns what `buf` owned of them; the reader moves past
- * them. The new handle's capacity is `n`. NULL = no memory, not so many readable, or shared; then nothing has moved.
+ * them, and a composite drops what lies before it then, as leat_bytebuf_discard_read does. The new handle's capacity is
+ * `n`. NULL = no memory, not so many readable, or shared; then nothing has moved.
  */
 LEAT_API leat_bytebuf *leat_bytebuf_split(leat_bytebuf *buf, uint64_t n);
 

@@ -124,10 +124,9 @@ bool leat_bytebuf_write_array(leat_bytebuf *buf, const void *values, size_t n, u
         return false;
     if (!is_swapped(width, order))
         return leat_bytebuf_write_bytes(buf, values, bytes);
-    const void *from = leat_bytebuf_reserve_from(buf, values, bytes);
-    if (!from)
+    if (leat_bytebuf_reserve_from(buf, &values, bytes) != 0)
         return false;
-    swap(buf->bytes + buf->writer, from, bytes, width);
+    swap(buf->bytes + buf->writer, values, bytes, width);
     buf->writer += bytes;
     return true;
 }

@@ -106,12 +106,13 @@ static bool lies_inside(const leat_bytebuf *buf, const void *data) {
     return buf->begin == 0 && at >= (uintptr_t)buf->bytes && at < (uintptr_t)buf->bytes + buf->end;
 }
 
-const void *leat_bytebuf_reserve_from(leat_bytebuf *buf, const void *data, uint64_t n) {
-    bool own = lies_inside(buf, data) && !leat_bytebuf_is_composite(buf);
-    uint64_t offset = own ? (uint64_t)((const uint8_t *)data - buf->bytes) : 0;
-    if (leat_bytebuf_reserve(buf, n) != 0)
-        return NULL;
-    return own ? buf->bytes + offset : data ? data : (const void *)"";
+int leat_bytebuf_reserve_from(leat_bytebuf *buf, const void **data, uint64_t n) {
+    bool own = lies_inside(buf, *data) && !leat_bytebuf_is_composite(buf);
+    uint64_t offset = own ? (uint64_t)((const uint8_t *)*data - buf->bytes) : 0;
+    int status = leat_bytebuf_reserve(buf, n);
+    if (status == 0 && own)
+        *data = buf->bytes + offset;
+    return status;
 }
 
 static void append(leat_bytebuf *buf, const void *data, size_t n) {
@@ -120,10 +121,11 @@ static void append(leat_bytebuf *buf, const void *data, size_t n) {
 }
 
 __attribute__((noinline)) static bool write_after_reserving(leat_bytebuf *buf, const void *data, size_t n) {
-    const void *from = leat_bytebuf_reserve_from(buf, data, n);
-    if (from && n > 0)
-        append(buf, from, n);
-    return from != NULL;
+    if (leat_bytebuf_reserve_from(buf, &data, n) != 0)
+        return false;
+    if (n > 0)
+        append(buf, data, n);
+    return true;
 }
 
 bool leat_bytebuf_write_bytes(leat_bytebuf *buf, const void *data, size_t n) {
@@ -152,17 +154,35 @@ bool leat_bytebuf_write_zero(leat_bytebuf *buf, uint64_t n) {
     return leat_bytebuf_wrote(buf, n);
 }
 
+/* vsnprintf writes a NUL behind the text. */
+static uint8_t *room_with_nul(leat_bytebuf *buf, size_t length) {
+    return leat_bytebuf_writable(buf) == length ? NULL : leat_bytebuf_room(buf, (uint64_t)length + 1);
+}
+
+/* There is room for the text but none for a NUL, if there is any. */
+static bool format_elsewhere(leat_bytebuf *buf, size_t length, const char *format, va_list arguments) {
+    leat_bytebuf *text = leat_bytebuf_new(leat_bytebuf_alloc_of(buf), length + 1);
+    if (!text)
+        return false;
+    vsnprintf((char *)text->bytes, length + 1, format, arguments);
+    bool done = leat_bytebuf_write_bytes(buf, text->bytes, length);
+    leat_bytebuf_release(text);
+    return done;
+}
+
 bool leat_bytebuf_write_format_list(leat_bytebuf *buf, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
+    int measured = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    /* vsnprintf writes a NUL behind the text, which the reservation has to hold too. */
-    uint8_t *room = length < 0 ? NULL : leat_bytebuf_room(buf, (uint64_t)length + 1);
-    if (!room)
+    if (measured < 0)
         return false;
-    vsnprintf((char *)room, (size_t)length + 1, format, arguments);
-    return leat_bytebuf_wrote(buf, (uint64_t)length);
+    size_t length = (size_t)measured;
+    uint8_t *room = room_with_nul(buf, length);
+    if (!room)
+        return format_elsewhere(buf, length, format, arguments);
+    vsnprintf((char *)room, length + 1, format, arguments);
+    return leat_bytebuf_wrote(buf, length);
 }
 
 bool leat_bytebuf_write_format(leat_bytebuf *buf, const char *format, ...) {

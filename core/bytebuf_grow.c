@@ -143,7 +143,7 @@ bool leat_bytebuf_prepend(leat_bytebuf *buf, const void *data, size_t n) {
     if (n > leat_bytebuf_headroom(buf))
         return false;
     if (n > 0)
-        memcpy(buf->bytes + buf->reader - n, data, n);
+        memmove(buf->bytes + buf->reader - n, data, n); /* may be the bytes that were read from there */
     buf->reader -= n;
     return true;
 }

@@ -164,10 +164,10 @@ uint8_t *leat_bytebuf_change_at(leat_bytebuf *buf, uint64_t index, uint64_t *hav
 bool leat_bytebuf_may_change(leat_bytebuf *buf, uint64_t index, uint64_t n);
 
 /**
- * Makes room for `n` bytes that `data` (NULL if there are none) is the source of. Returns where the source lies then:
- * elsewhere if it was the buffer's own bytes and they moved. NULL = no room, no memory or shared.
+ * Makes room for `n` bytes, as leat_bytebuf_reserve does. `*data` (NULL if there is none) is where they come from:
+ * elsewhere afterwards if it lay in the buffer's own bytes and they moved.
  */
-const void *leat_bytebuf_reserve_from(leat_bytebuf *buf, const void *data, uint64_t n);
+int leat_bytebuf_reserve_from(leat_bytebuf *buf, const void **data, uint64_t n);
 
 /** Copies `n` bytes from `index` on, which the caller has checked. */
 void leat_bytebuf_copy_out(const leat_bytebuf *buf, uint64_t index, void *out, uint64_t n);

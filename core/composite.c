@@ -115,8 +115,13 @@ int leat_composite_need_slots(leat_composite *composite, uint32_t n) {
 int leat_composite_need_front_slot(leat_composite *composite) {
     if (composite->first > 0)
         return 0;
-    size_t front = FRONT_SLOTS + composite->count / 2;
-    return move_slots(composite, front, front + composite->slot_count);
+    uint32_t front = FRONT_SLOTS + composite->count / 2;
+    if (composite->count + front > composite->slot_count)
+        return move_slots(composite, front, (size_t)front + composite->slot_count);
+    /* A stack that loses components in front as fast as it gets them there needs no more slots. */
+    memmove(composite->slots + front, composite->slots, composite->count * sizeof(leat_component));
+    composite->first = front;
+    return 0;
 }
 
 /* ---- the tail ---- */
@@ -172,19 +177,23 @@ bool leat_composite_ends_at_tail(const leat_composite *composite) {
     return last->owner == composite->tail_owner && last->bytes + length == composite->tail;
 }
 
-int leat_composite_reserve(leat_bytebuf *buf, uint64_t n) {
-    leat_composite *composite = leat_composite_in(buf);
-    leat_composite_settle(composite);
-    int status = leat_composite_need_slots(composite, 1);
-    if (status == 0)
-        status = leat_composite_need_tail(composite, n);
-    if (status != 0)
-        return status;
+static void open_tail(leat_composite *composite) {
     if (!leat_composite_ends_at_tail(composite))
         push_tail(composite, 0);
     composite->tail_open = true;
     leat_composite_cover(composite, composite->count - 1);
-    return 0;
+}
+
+int leat_composite_reserve(leat_bytebuf *buf, uint64_t n) {
+    leat_composite *composite = leat_composite_in(buf);
+    bool was_open = composite->tail_open;
+    leat_composite_settle(composite);
+    int status = leat_composite_need_slots(composite, 1);
+    if (status == 0)
+        status = leat_composite_need_tail(composite, n);
+    if (status == 0 || was_open) /* room that was there stays */
+        open_tail(composite);
+    return status;
 }
 
 void leat_composite_cover_tail(leat_bytebuf *buf) {

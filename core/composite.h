@@ -27,7 +27,7 @@ LEAT_API leat_composite *leat_composite_of(leat_bytebuf *buf);
 /**
  * Appends the readable bytes of `buf`, which the composite owns from now on, also when this fails. A composite gives
  * its components over. Returns 0, LEAT_ENOMEM, LEAT_ESHARED, LEAT_ELIMIT, or LEAT_EINVAL for NULL or the composite
- * itself; then the composite is unchanged.
+ * itself (of which no reference is taken); then the composite is unchanged.
  */
 LEAT_API int leat_composite_add(leat_composite *composite, leat_bytebuf *buf);
 
@@ -54,13 +54,16 @@ LEAT_API int leat_composite_add_flattened(leat_composite *composite, leat_bytebu
  */
 LEAT_API int leat_composite_insert(leat_composite *composite, uint32_t at, leat_bytebuf *buf);
 
-/** Puts the readable bytes of `buf` in front of the composite's readable ones. Owns and returns as leat_composite_add.
+/**
+ * Puts the readable bytes of `buf` in front of the composite's readable ones; what was read is dropped. Owns and
+ * returns as leat_composite_add.
  */
 LEAT_API int leat_composite_prepend(leat_composite *composite, leat_bytebuf *buf);
 
 /**
- * Puts a copy of `n` bytes in front of the readable ones; several of them merge into one span, and while they are few
- * (64 bytes in all) nothing is allocated. Returns 0, LEAT_ENOMEM, LEAT_ESHARED or LEAT_ELIMIT.
+ * Puts a copy of `n` bytes in front of the readable ones; what was read is dropped. Several of them merge into one
+ * span, and while they are few (64 bytes in all) nothing is allocated. Returns 0, LEAT_ENOMEM, LEAT_ESHARED or
+ * LEAT_ELIMIT.
  */
 LEAT_API int leat_composite_prepend_bytes(leat_composite *composite, const void *bytes, size_t n);
 

@@ -185,11 +185,33 @@ static void push_front(leat_composite *composite, const uint8_t *bytes, uint64_t
     leat_composite_unwindow(composite);
 }
 
+/* What was read is dropped only once nothing can fail any more. */
+static int prepend_sole_composite(leat_composite *composite, leat_composite *source) {
+    int status = prepare_for(composite, source);
+    if (status != 0) {
+        leat_bytebuf_release(&source->handle.hot);
+        return status;
+    }
+    leat_composite_discard_read(composite);
+    return leat_composite_insert(composite, 0, &source->handle.hot);
+}
+
+static int prepend_composite(leat_composite *composite, leat_composite *source) {
+    leat_bytebuf *hot = &source->handle.hot;
+    if (leat_bytebuf_is_sole(hot))
+        return prepend_sole_composite(composite, source);
+    leat_bytebuf *slice = leat_bytebuf_slice_readable(hot);
+    leat_bytebuf_release(hot);
+    return slice ? leat_composite_prepend(composite, slice) : LEAT_ENOMEM;
+}
+
 int leat_composite_prepend(leat_composite *composite, leat_bytebuf *buf) {
     int status = refuse_buffer(composite, buf);
     if (status != 0)
         return status;
     status = leat_composite_may_add(composite, leat_bytebuf_readable(buf));
+    if (status == 0 && leat_bytebuf_is_composite(buf))
+        return prepend_composite(composite, leat_composite_in(buf));
     if (status == 0)
         status = leat_composite_need_front_slot(composite);
     if (status != 0) {
@@ -197,8 +219,6 @@ int leat_composite_prepend(leat_composite *composite, leat_bytebuf *buf) {
         return status;
     }
     leat_composite_discard_read(composite);
-    if (leat_bytebuf_is_composite(buf))
-        return leat_composite_insert(composite, 0, buf);
     push_front(composite, buf->bytes + buf->reader, leat_bytebuf_readable(buf), buf);
     return 0;
 }

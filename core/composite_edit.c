@@ -137,6 +137,12 @@ static void cut_behind(leat_composite *composite, uint64_t index) {
     leat_composite_unwindow(composite);
 }
 
+void leat_composite_clear(leat_composite *composite) {
+    leat_composite_settle(composite);
+    leat_composite_truncate(composite, 0);
+    reset_inline_bytes(composite);
+}
+
 bool leat_composite_set_writer(leat_bytebuf *buf, uint64_t index) {
     leat_composite *composite = leat_composite_in(buf);
     if (index > buf->writer) {

@@ -66,6 +66,12 @@ static inline uint64_t leat_component_length(const leat_composite *composite, ui
     return leat_component_end(composite, i) - leat_component_start(composite, i);
 }
 
+/** Returns how many components hold something or were added: room that nothing was written to is none yet. */
+static inline uint32_t leat_composite_count_of(const leat_composite *composite) {
+    bool opened = composite->tail_open && leat_component_length(composite, composite->count - 1) == 0;
+    return composite->count - (opened ? 1 : 0);
+}
+
 static inline bool leat_component_is_inline(const leat_composite *composite, const leat_component *component) {
     uintptr_t at = (uintptr_t)component->bytes;
     return !component->owner && at >= (uintptr_t)composite->inside &&
@@ -137,6 +143,7 @@ bool leat_component_is_ours(const leat_composite *composite, uint32_t i, uint64_
 /* The composite's half of the leat_bytebuf functions. */
 void leat_composite_end_life(leat_composite *composite);
 uint64_t leat_composite_capacity(const leat_bytebuf *buf);
+void leat_composite_clear(leat_composite *composite);
 bool leat_composite_set_writer(leat_bytebuf *buf, uint64_t index);
 int leat_composite_reserve(leat_bytebuf *buf, uint64_t n);
 void leat_composite_cover_tail(leat_bytebuf *buf);

@@ -4,17 +4,18 @@
 #define NEAR 8 /* steps to take before searching */
 
 uint32_t leat_composite_component_count(const leat_composite *composite) {
-    return composite->count;
+    return leat_composite_count_of(composite);
 }
 
 leat_span leat_composite_component(const leat_composite *composite, uint32_t at) {
-    if (at >= composite->count)
+    if (at >= leat_composite_count_of(composite))
         return (leat_span){NULL, 0};
     return (leat_span){leat_component_of(composite, at)->bytes, (size_t)leat_component_length(composite, at)};
 }
 
 uint32_t leat_composite_component_at(const leat_composite *composite, uint64_t index) {
-    return index < composite->handle.hot.writer ? leat_composite_locate(composite, index) : composite->count;
+    return index < composite->handle.hot.writer ? leat_composite_locate(composite, index)
+                                                : leat_composite_count_of(composite);
 }
 
 uint64_t leat_composite_component_index(const leat_composite *composite, uint32_t at) {

@@ -70,9 +70,12 @@ LEAT_INLINE leat_writer leat_writer_begin(leat_bytebuf *buf) {
 /** Appends `n` bytes; false = no room, no memory or shared, nothing written. */
 LEAT_API bool leat_writer_bytes(leat_writer *writer, const void *data, size_t n);
 
-/** Moves the buffer's writer index to where the cursor is. Call it before the buffer is used otherwise. */
-LEAT_INLINE void leat_writer_finish(const leat_writer *writer) {
-    leat_bytebuf_wrote(writer->buf, (uint64_t)(writer->at - writer->begin));
+/**
+ * Moves the buffer's writer index to where the cursor is. Call it before the buffer is used otherwise. false = the
+ * buffer has been shared since, and what the cursor wrote is lost.
+ */
+LEAT_INLINE bool leat_writer_finish(const leat_writer *writer) {
+    return leat_bytebuf_wrote(writer->buf, (uint64_t)(writer->at - writer->begin));
 }
 
 /*

@@ -1,4 +1,5 @@
 /* ASCII and UTF-8: checked and copied in one go. */
+#include "core/bytebuf_internal.h"
 #include "core/text_internal.h"
 #include "core/wide_internal.h"
 
@@ -135,9 +136,9 @@ uint8_t *leat_text_put(uint8_t *to, uint32_t character) {
     return to;
 }
 
-int leat_text_room(leat_bytebuf *buf, uint64_t n, uint8_t **to) {
-    int code = leat_bytebuf_reserve(buf, n);
-    *to = code == 0 ? leat_bytebuf_room(buf, n) : NULL;
+int leat_text_room(leat_bytebuf *buf, const void **from, uint64_t n, uint8_t **to) {
+    int code = leat_bytebuf_reserve_from(buf, from, n);
+    *to = code == 0 && buf->bytes ? buf->bytes + buf->writer : NULL;
     return code;
 }
 
@@ -148,11 +149,12 @@ static int commit(leat_bytebuf *buf, uint64_t n) {
 /* ---- ASCII ---- */
 
 int leat_text_write_ascii(leat_bytebuf *buf, const char *text, size_t n) {
+    const void *from = text;
     uint8_t *to;
-    int code = leat_text_room(buf, n, &to);
+    int code = leat_text_room(buf, &from, n, &to);
     if (code != 0 || n == 0)
         return code;
-    if (leat_text_copy_ascii(to, (const uint8_t *)text, n) != n)
+    if (leat_text_copy_ascii(to, from, n) != n)
         return LEAT_ECORRUPT;
     return commit(buf, n);
 }
@@ -273,12 +275,13 @@ uint64_t leat_text_utf8_length(const void *bytes, size_t n) {
     return length;
 }
 
-static int write_replacing(leat_bytebuf *buf, const uint8_t *from, size_t n) {
-    uint64_t length = leat_text_utf8_length(from, n);
+static int write_replacing(leat_bytebuf *buf, const void *bytes, size_t n) {
+    uint64_t length = leat_text_utf8_length(bytes, n);
     uint8_t *to;
-    int code = leat_text_room(buf, length, &to);
+    int code = leat_text_room(buf, &bytes, length, &to);
     if (code != 0)
         return code;
+    const uint8_t *from = bytes;
     for (size_t done = 0; done < n;) {
         size_t valid = copy_valid(to, from + done, n - done);
         to += valid;
@@ -293,7 +296,7 @@ static int write_replacing(leat_bytebuf *buf, const uint8_t *from, size_t n) {
 
 int leat_text_write_utf8(leat_bytebuf *buf, const void *bytes, size_t n, leat_text_mode mode) {
     uint8_t *to;
-    int code = leat_text_room(buf, n, &to);
+    int code = leat_text_room(buf, &bytes, n, &to);
     if (code != 0 || n == 0)
         return code;
     if (copy_valid(to, bytes, n) == n)

@@ -14,9 +14,9 @@ typedef enum leat_text_mode {
 
 /*
  * The write functions append to `buf`, which stays the caller's. They reserve exactly what they write, never more: a
- * buffer that was made with the length of its text is written without growing. They return 0, LEAT_ECORRUPT,
- * LEAT_ENOMEM, LEAT_ESHARED, or LEAT_ELIMIT when max_capacity forbids it; then nothing was written. Text that is known
- * to be ASCII or valid UTF-8 needs no more than leat_bytebuf_write_bytes.
+ * buffer that was made with the length of its text is written without growing. The text may lie in `buf` itself. They
+ * return 0, LEAT_ECORRUPT, LEAT_ENOMEM, LEAT_ESHARED, or LEAT_ELIMIT when max_capacity forbids it; then nothing was
+ * written. Text that is known to be ASCII or valid UTF-8 needs no more than leat_bytebuf_write_bytes.
  */
 
 /** Appends `n` characters that must be ASCII; LEAT_ECORRUPT if one is not. */

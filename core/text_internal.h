@@ -24,8 +24,8 @@ int leat_text_next_utf8(const uint8_t *at, size_t left);
 /** Writes a character as UTF-8 and returns the address behind it. */
 uint8_t *leat_text_put(uint8_t *to, uint32_t character);
 
-/** Makes exactly `n` bytes of room and sets `*to` to it. */
-int leat_text_room(leat_bytebuf *buf, uint64_t n, uint8_t **to);
+/** Makes exactly `n` bytes of room and sets `*to` to it. `*from` goes along if it lies in the buffer. */
+int leat_text_room(leat_bytebuf *buf, const void **from, uint64_t n, uint8_t **to);
 
 /** Returns how many units from the first on are whole, valid characters. */
 size_t leat_text_utf16_valid(const uint16_t *units, size_t n);

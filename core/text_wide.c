@@ -26,11 +26,12 @@ static int commit(leat_bytebuf *buf, uint64_t n) {
 
 int leat_text_write_latin1(leat_bytebuf *buf, const uint8_t *text, size_t n) {
     uint64_t length = leat_text_latin1_length(text, n);
+    const void *from = text;
     uint8_t *to;
-    int code = leat_text_room(buf, length, &to);
+    int code = leat_text_room(buf, &from, length, &to);
     if (code != 0)
         return code;
-    encode_latin1(to, text, n);
+    encode_latin1(to, from, n);
     return commit(buf, length);
 }
 
@@ -95,11 +96,12 @@ static bool encode_utf16(uint8_t *to, const uint16_t *units, size_t n) {
 
 int leat_text_write_utf16(leat_bytebuf *buf, const uint16_t *units, size_t n, leat_text_mode mode) {
     uint64_t length = leat_text_utf16_length(units, n);
+    const void *from = units;
     uint8_t *to;
-    int code = leat_text_room(buf, length, &to);
+    int code = leat_text_room(buf, &from, length, &to);
     if (code != 0)
         return code;
-    if (!encode_utf16(to, units, n) && mode == LEAT_TEXT_STRICT)
+    if (!encode_utf16(to, from, n) && mode == LEAT_TEXT_STRICT)
         return LEAT_ECORRUPT;
     return commit(buf, length);
 }

@@ -342,7 +342,7 @@ START_TEST(cursors_read_and_write_what_the_buffer_does) {
     leat_writer writer = leat_writer_begin(buf);
     for (uint32_t i = 0; i < 1000; i++)
         ck_assert(leat_writer_u32_le(&writer, i));
-    leat_writer_finish(&writer);
+    ck_assert(leat_writer_finish(&writer));
     ck_assert_uint_eq(leat_bytebuf_readable(buf), 4001);
     leat_reader reader = leat_reader_begin(buf);
     ck_assert(leat_reader_skip(&reader, 1));
