@@ -134,6 +134,30 @@ static void copy_output(void *argument, bench_output *out) {
     output_spans(argument, copied(argument), out);
 }
 
+/* The arm `copy-owned`, by hand: into a block of its own, from the pool, that could outlive the next batch. */
+static uint8_t *copied_into_new(walk_state *state) {
+    uint8_t *block = leat_alloc_take(state->batch.alloc, batch_length(&state->batch.work), NULL);
+    bench_need(block);
+    state->batch.spans[0] = (leat_span){block, (size_t)(append_all(block, state) - block)};
+    return block;
+}
+
+static void copy_owned_run(void *argument, uint64_t times) {
+    walk_state *state = argument;
+    for (uint64_t i = 0; i < times; i++) {
+        uint8_t *block = copied_into_new(state);
+        walk(state, 1);
+        leat_alloc_give(state->batch.alloc, block, batch_length(&state->batch.work));
+    }
+}
+
+static void copy_owned_output(void *argument, bench_output *out) {
+    walk_state *state = argument;
+    uint8_t *block = copied_into_new(state);
+    output_spans(state, 1, out);
+    leat_alloc_give(state->batch.alloc, block, batch_length(&state->batch.work));
+}
+
 /* The arm `wrap`, by hand: an array of parts, each with a reference to what it points into. */
 static part part_static(const char *bytes, size_t length) {
     return (part){{(const uint8_t *)bytes, length}, NULL};
@@ -200,6 +224,7 @@ static void wrap_output(void *argument, bench_output *out) {
 
 static const bench_arm auto_arm = {"auto", set_up, auto_run, auto_output, tear_down, NULL};
 static const bench_arm copy_arm = {"copy", set_up, copy_run, copy_output, tear_down, NULL};
+static const bench_arm copy_owned_arm = {"copy-owned", set_up, copy_owned_run, copy_owned_output, tear_down, NULL};
 static const bench_arm wrap_arm = {"wrap", set_up, wrap_run, wrap_output, tear_down, NULL};
 
 void gather_walk_row(bench_visitor *visitor, const char *suite, const batch_work *work, double at_most) {
@@ -208,9 +233,9 @@ void gather_walk_row(bench_visitor *visitor, const char *suite, const batch_work
     const bench_row row = {.suite = suite,
                            .name = name,
                            .work = work,
-                           .arms = {&auto_arm, &copy_arm, &wrap_arm},
+                           .arms = {&auto_arm, &copy_arm, &wrap_arm, &copy_owned_arm},
                            .best = {"best", {"copy", "wrap"}},
-                           .ratios = {{"auto", "best", at_most}}};
+                           .ratios = {{"auto", "best", at_most}, {"auto", "copy-owned", 0}}};
     visitor->visit(visitor, &row);
 }
 

@@ -249,15 +249,16 @@ static bool is_copied(const leat_gather *gather, const leat_bytebuf *buf) {
 }
 
 /* The most common beginning: only a static piece, if anything, comes before the first copy. */
-void leat_gather_begin_copies(leat_gather *gather, uint64_t n, uint64_t all) {
-    uint64_t size = leat_bytebuf_max(guessed_size(gather, n), all + gather->static_length);
-    gather->staging = leat_bytebuf_new(gather->alloc, size);
+bool leat_gather_begin_copies(leat_gather *gather, const leat_bytebuf *first, uint64_t all) {
+    uint64_t guessed = guessed_size(gather, leat_bytebuf_readable(first));
+    gather->staging = leat_bytebuf_new(gather->alloc, leat_bytebuf_max(guessed, all + gather->static_length));
     if (!gather->staging)
-        return;
+        return false;
     open_room(gather);
     if (gather->static_length > 0)
         copies_on(gather, gather->static_bytes, gather->static_length);
     gather->static_length = 0;
+    return copies_on_buffer(gather, first);
 }
 
 static void place_copy(leat_gather *gather, const leat_bytebuf *buf) {

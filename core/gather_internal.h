@@ -30,9 +30,9 @@ static inline bool leat_gather_is_new(const leat_gather *gather) {
     return !gather->staging && !gather->composite && gather->error == 0;
 }
 
-/* Makes staging for what is expected when the first copy has `n` bytes, and for at least `all` bytes, puts the static
-   piece that waits into it and opens a run of copies. Without memory there is none. */
-void leat_gather_begin_copies(leat_gather *gather, uint64_t n, uint64_t all);
+/* Makes staging for what is expected when the pieces go on like the first, and for at least `all` bytes, puts the
+   static piece that waits into it and begins a run of copies with a simple buffer. false = nothing was done. */
+bool leat_gather_begin_copies(leat_gather *gather, const leat_bytebuf *first, uint64_t all);
 
 /* Makes the composite, puts the static piece that waits into it and begins a run of references with a simple buffer,
    which is retained. false = no memory, which is kept as the error. */

@@ -123,7 +123,7 @@ static inline size_t copy_wide_until(leat_gather *gather, leat_bytebuf *const *b
         if (!buf || !leat_gather_is_simple(buf))
             break;
         uint64_t reader = buf->reader, length = buf->writer - reader;
-        if (length - LEAST_WIDE > MOST_WIDE - LEAST_WIDE || (int64_t)length > room_end - room)
+        if (length - LEAST_WIDE > MOST_WIDE - LEAST_WIDE || room + length > room_end)
             break;
         if (paired)
             room = copy_held(room, held);
@@ -149,7 +149,8 @@ static bool is_wide(const leat_bytebuf *buf) {
 }
 
 /* Copies buffers, each with a joint before it, while they go on with the run and need memcpy, the first in any case. */
-static size_t copy_any_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+__attribute__((noinline)) static size_t copy_any_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n,
+                                                    joint between) {
     uint8_t *room = gather->room;
     uint64_t most = gather->refer_from - 1;
     size_t i = 0;
@@ -171,7 +172,7 @@ static size_t copy_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, 
     if (between.length > (size_t)(gather->room_end - gather->room))
         return 0;
     size_t taken = copy_wide_on(gather, bufs, n, between);
-    return taken + copy_any_on(gather, bufs + taken, n - taken, between);
+    return taken == n ? n : taken + copy_any_on(gather, bufs + taken, n - taken, between);
 }
 
 /* Goes on with the run that is open, if there is one; returns for how many buffers. */
@@ -191,10 +192,11 @@ static uint64_t size_of_list(leat_bytebuf *const *bufs, size_t n, joint between)
 }
 
 /* Where guessing from the first piece could be far off, and growing would copy much again, some more are asked. */
-static void begin_copies(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
+static bool begin_copies(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
     uint64_t first = leat_bytebuf_readable(bufs[0]);
     bool few = n <= LEAT_GATHER_MOST_GUESSED && (first + between.length) * n <= LEAT_GATHER_MOST_GUESSED;
-    leat_gather_begin_copies(gather, first, few ? 0 : leat_bytebuf_min(size_of_list(bufs, n, between), MOST_ASKED));
+    uint64_t all = few ? 0 : leat_bytebuf_min(size_of_list(bufs, n, between), MOST_ASKED);
+    return leat_gather_begin_copies(gather, bufs[0], all);
 }
 
 /* Begins a run with the first of the list, if nothing but a static piece that may be part of it was added before;
@@ -205,9 +207,8 @@ static size_t begin_run(leat_gather *gather, leat_bytebuf *const *bufs, size_t n
     uint64_t first = leat_bytebuf_readable(bufs[0]);
     if (first >= gather->refer_from)
         return leat_gather_begin_references(gather, bufs[0]);
-    if (first > 0 && leat_gather_joins_copies(gather, gather->static_length))
-        begin_copies(gather, bufs, n, between);
-    return 0;
+    bool copies = first > 0 && leat_gather_joins_copies(gather, gather->static_length);
+    return copies && begin_copies(gather, bufs, n, between);
 }
 
 void leat_gather_add_joined(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, const void *between,
