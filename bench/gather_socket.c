@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { MOST_SPANS = 1024 /* IOV_MAX of Linux */, TAKEN = 1 << 20 /* bytes taken off at once */ };
+enum { MOST_SPANS = 1024 /* IOV_MAX of Linux */, TAKEN = 1 << 20 /* bytes taken off at once */, BUFFERED = 2 << 20 };
 
 typedef struct socket_state {
     batch_events batch;
@@ -32,8 +32,17 @@ static void send_at_once(int sender) {
     setsockopt(sender, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
+/* Room for the largest batch at both ends from the start: how far the kernel has tuned a connection does not matter. */
+static void fix_buffers(int connection) {
+    const int bytes = BUFFERED;
+    setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    setsockopt(connection, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
 static bool accept_own(socket_state *state, int listener, struct sockaddr *address, socklen_t length) {
+    fix_buffers(listener); /* which what it accepts takes over */
     state->sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    fix_buffers(state->sender);
     if (state->sender < 0 || connect(state->sender, address, length) != 0)
         return false;
     state->receiver = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
