@@ -1,8 +1,5 @@
 #include "handlers/opcua/encode_internal.h"
 
-static const leat_opcua_value null_value;
-static const leat_opcua_data_value null_data_value;
-
 /* A level: the elements of an array of Variants or DataValues, or the one of a scalar. */
 typedef struct level {
     const leat_opcua_value *value;
@@ -208,77 +205,6 @@ static void put_tail(leat_opcua_output *out, const leat_opcua_value *value, bool
         put_dimensions(out, value);
 }
 
-static uint16_t picoseconds(uint16_t value) {
-    return value < LEAT_OPCUA_MOST_PICOSECONDS ? value : LEAT_OPCUA_MOST_PICOSECONDS;
-}
-
-static size_t quality_size(uint8_t fields) {
-    return (fields & LEAT_OPCUA_HAS_STATUS ? 4u : 0) + (fields & LEAT_OPCUA_HAS_SOURCE_TIME ? 8u : 0) +
-           (fields & LEAT_OPCUA_HAS_SOURCE_PICOSECONDS ? 2u : 0) + (fields & LEAT_OPCUA_HAS_SERVER_TIME ? 8u : 0) +
-           (fields & LEAT_OPCUA_HAS_SERVER_PICOSECONDS ? 2u : 0);
-}
-
-/* The fields behind the value, in the order of the wire (Part 6, 5.2.2.17). */
-static uint8_t *store_quality(uint8_t *at, const leat_opcua_data_value *value) {
-    if (value->fields & LEAT_OPCUA_HAS_STATUS) {
-        leat_store_u32_le(at, value->status);
-        at += 4;
-    }
-    if (value->fields & LEAT_OPCUA_HAS_SOURCE_TIME) {
-        leat_store_i64_le(at, value->source_time);
-        at += 8;
-    }
-    if (value->fields & LEAT_OPCUA_HAS_SOURCE_PICOSECONDS) {
-        leat_store_u16_le(at, picoseconds(value->source_picoseconds));
-        at += 2;
-    }
-    if (value->fields & LEAT_OPCUA_HAS_SERVER_TIME) {
-        leat_store_i64_le(at, value->server_time);
-        at += 8;
-    }
-    if (value->fields & LEAT_OPCUA_HAS_SERVER_PICOSECONDS) {
-        leat_store_u16_le(at, picoseconds(value->server_picoseconds));
-        at += 2;
-    }
-    return at;
-}
-
-static inline void put_quality(leat_opcua_output *out, const leat_opcua_data_value *value) {
-    if (out->at)
-        out->at = store_quality(out->at, value);
-    out->size += quality_size(value->fields);
-}
-
-/* ---- scalars of fixed width, which most Variants and DataValues hold ---- */
-
-static inline bool is_small(const leat_opcua_value *value) {
-    return value->shape == LEAT_OPCUA_SCALAR && value->type < LEAT_OPCUA_TYPES &&
-           leat_opcua_type_infos[value->type].width > 0;
-}
-
-static inline void store_small(uint8_t *at, const leat_opcua_value *value, bool quiet_nan) {
-    if (quiet_nan || value->type == LEAT_OPCUA_BOOLEAN || value->type == LEAT_OPCUA_GUID)
-        leat_opcua_block_put(at, value, 0, 1, quiet_nan);
-    else if (leat_opcua_type_infos[value->type].width == 4)
-        leat_store_u32_le(at, value->of.scalar.uint32);
-    else if (leat_opcua_type_infos[value->type].width == 8)
-        leat_store_u64_le(at, value->of.scalar.uint64);
-    else if (leat_opcua_type_infos[value->type].width == 2)
-        leat_store_u16_le(at, value->of.scalar.uint16);
-    else
-        *at = value->of.scalar.byte;
-}
-
-static inline void put_small(leat_opcua_output *out, const leat_opcua_value *value) {
-    size_t n = 1 + (size_t)leat_opcua_type_infos[value->type].width;
-    if (out->at) {
-        *out->at = value->type;
-        store_small(out->at + 1, value, out->options && out->options->quiet_nan);
-        out->at += n;
-    }
-    out->size += n;
-}
-
 /* ---- the walk, which keeps its own stack ---- */
 
 static int put_plain(leat_opcua_output *out, const leat_opcua_value *value, bool variant, uint32_t depth) {
@@ -304,39 +230,45 @@ static int begin(leat_opcua_output *out, nesting *levels, const leat_opcua_value
     return code;
 }
 
-/* The elements up to one that is not small. */
-static int step_variants(leat_opcua_output *out, nesting *levels, level *top, uint64_t count) {
-    while (top->next < count) {
-        const leat_opcua_value *element = leat_opcua_element(top->value, top->next++);
-        if (!element || !is_small(element))
-            return begin(out, levels, element ? element : &null_value, true);
-        put_small(out, element);
+static inline bool is_small(const leat_opcua_value *value) {
+    return !value || leat_opcua_small_size(leat_opcua_kind(value)) > 0;
+}
+
+/* As many small elements as there are, or one that is not. */
+static int step_variants(leat_opcua_output *out, nesting *levels, level *top) {
+    const leat_opcua_value *element = leat_opcua_element(top->value, top->next);
+    if (!is_small(element)) {
+        top->next++;
+        return begin(out, levels, element, true);
     }
+    top->next = leat_opcua_put_small_variants(out, top->value, top->next);
     return 0;
 }
 
-/* The mask and the value of a DataValue; false = its value is one to begin. */
-static inline bool put_small_value(leat_opcua_output *out, const leat_opcua_data_value *element) {
+/* The value of a DataValue that is not small; what stands behind it follows at once if it opens no level. */
+static int begin_data_value(leat_opcua_output *out, nesting *levels, level *top, const leat_opcua_data_value *element) {
+    uint32_t depth = levels->depth;
     put_u8(out, element->fields & LEAT_OPCUA_ALL_FIELDS);
-    if (!(element->fields & LEAT_OPCUA_HAS_VALUE))
-        return true;
-    if (!element->value || !is_small(element->value))
-        return false;
-    put_small(out, element->value);
-    return true;
+    int code = begin(out, levels, element->value, true);
+    top->is_inside = levels->depth > depth;
+    if (!top->is_inside) {
+        leat_opcua_put_quality(out, element);
+        top->next++;
+    }
+    return code;
 }
 
-static int step_data_values(leat_opcua_output *out, nesting *levels, level *top, uint64_t count) {
-    for (; top->next < count; top->next++) {
-        const leat_opcua_data_value *element = leat_opcua_element(top->value, top->next);
-        element = element ? element : &null_data_value;
-        if (!top->is_inside && !put_small_value(out, element)) {
-            top->is_inside = true;
-            return begin(out, levels, element->value ? element->value : &null_value, true);
-        }
-        put_quality(out, element);
+static int step_data_values(leat_opcua_output *out, nesting *levels, level *top) {
+    const leat_opcua_data_value *element = leat_opcua_element(top->value, top->next);
+    if (top->is_inside) {
+        leat_opcua_put_quality(out, element);
         top->is_inside = false;
+        top->next++;
+        return 0;
     }
+    if (element && element->fields & LEAT_OPCUA_HAS_VALUE && !is_small(element->value))
+        return begin_data_value(out, levels, top, element);
+    top->next = leat_opcua_put_small_data_values(out, top->value, top->next);
     return 0;
 }
 
@@ -344,8 +276,8 @@ static int step(leat_opcua_output *out, nesting *levels) {
     level *top = &levels->stack[levels->depth - 1];
     uint64_t count = leat_opcua_count_of(top->value);
     if (top->next < count)
-        return top->value->type == LEAT_OPCUA_VARIANT ? step_variants(out, levels, top, count)
-                                                      : step_data_values(out, levels, top, count);
+        return top->value->type == LEAT_OPCUA_VARIANT ? step_variants(out, levels, top)
+                                                      : step_data_values(out, levels, top);
     put_tail(out, top->value, top->variant);
     levels->depth--;
     return 0;

@@ -36,4 +36,28 @@ bool leat_opcua_is_wrapped(const leat_opcua_output *out, const leat_opcua_value 
 /** Adds them; returns 0 or what the composite returned. */
 int leat_opcua_wrap_elements(leat_opcua_output *out, const leat_opcua_value *value);
 
+/* ---- scalars of fixed width ---- */
+
+/** Type and shape in one number: of scalars it is the type. */
+static inline unsigned leat_opcua_kind(const leat_opcua_value *value) {
+    return (unsigned)(value->type | value->shape << 8);
+}
+
+/** Bytes of a Variant that holds a scalar of fixed width or nothing; 0 = it holds something else. */
+static inline uint64_t leat_opcua_small_size(unsigned kind) {
+    return kind < LEAT_OPCUA_TYPES ? leat_opcua_type_infos[kind].small : 0;
+}
+
+/** Writes such a Variant. */
+void leat_opcua_small_store(uint8_t *at, const leat_opcua_value *value, const leat_opcua_options *options);
+
+/** Counts or writes the Variants from `next` on that are small; returns the index of the first other one. */
+uint64_t leat_opcua_put_small_variants(leat_opcua_output *out, const leat_opcua_value *array, uint64_t next);
+
+/** The same with DataValues whose values are small. */
+uint64_t leat_opcua_put_small_data_values(leat_opcua_output *out, const leat_opcua_value *array, uint64_t next);
+
+/** Counts or writes the fields of a DataValue behind its value. */
+void leat_opcua_put_quality(leat_opcua_output *out, const leat_opcua_data_value *value);
+
 #endif

@@ -78,9 +78,25 @@ static int encode_block(leat_bytebuf *buf, const leat_opcua_value *value, bool v
     return 0;
 }
 
+/* A scalar of fixed width, whose size is known at a glance. */
+static int encode_small(leat_bytebuf *buf, const leat_opcua_value *value, uint64_t size,
+                        const leat_opcua_options *options) {
+    leat_writer writer;
+    int code = size > leat_opcua_limit_message_bytes(options) ? LEAT_ETOOLONG : begin(buf, size, &writer);
+    if (code != 0)
+        return code;
+    leat_opcua_small_store(writer.at, value, options);
+    writer.at += size;
+    leat_writer_finish(&writer);
+    return 0;
+}
+
 static int encode(leat_bytebuf *buf, const leat_opcua_value *value, bool variant, const leat_opcua_options *options) {
     if (is_block(value))
         return encode_block(buf, value, variant, options);
+    uint64_t small = variant ? leat_opcua_small_size(leat_opcua_kind(value)) : 0;
+    if (small > 0)
+        return encode_small(buf, value, small, options);
     leat_opcua_output out = {.options = options};
     int code = measure(&out, value, variant);
     return code == 0 ? write_measured(buf, value, variant, options, out.size) : code;

@@ -41,6 +41,7 @@ typedef struct leat_opcua_type_info {
     uint8_t width; /* on the wire; 0 = it depends */
     uint8_t least; /* bytes on the wire of the smallest element */
     uint8_t size;  /* of the C type */
+    uint8_t small; /* bytes of a Variant that holds one; 0 = it depends */
 } leat_opcua_type_info;
 
 extern const leat_opcua_type_info leat_opcua_type_infos[LEAT_OPCUA_TYPES];
@@ -89,8 +90,21 @@ static inline void leat_opcua_block_order(void *elements, uint8_t type, uint64_t
 void leat_opcua_block_order(void *elements, uint8_t type, uint64_t n);
 #endif
 
+/** Returns a scalar where it lies: of a Variant or DataValue it is a pointer. */
+static inline const void *leat_opcua_scalar_at(const leat_opcua_value *value) {
+    return leat_opcua_is_container(value->type) ? (const void *)value->of.scalar.variant : &value->of.scalar;
+}
+
 /** Returns element `i` where it lies, NULL for a NULL pointer; not of a view. */
-const void *leat_opcua_element(const leat_opcua_value *value, uint64_t i);
+static inline const void *leat_opcua_element(const leat_opcua_value *value, uint64_t i) {
+    const leat_opcua_elements *elements = &value->of.elements;
+    if (value->shape == LEAT_OPCUA_SCALAR)
+        return leat_opcua_scalar_at(value);
+    if (value->source == LEAT_OPCUA_POINTERS)
+        return elements->at.pointers[i];
+    int64_t step = value->source == LEAT_OPCUA_STRIDED ? elements->by.stride : leat_opcua_type_infos[value->type].size;
+    return (const uint8_t *)elements->at.first + (int64_t)i * step;
+}
 
 /* ---- what is skipped ---- */
 

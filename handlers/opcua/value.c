@@ -1,12 +1,12 @@
 #include "handlers/opcua/opcua_internal.h"
 
 #define FIXED(name, width)                                                                                             \
-    { name, width, width, width }
+    { name, width, width, width, 1 + width }
 #define SPAN(name, least)                                                                                              \
-    { name, 0, least, sizeof(leat_span) }
+    { name, 0, least, sizeof(leat_span), 0 }
 
 const leat_opcua_type_info leat_opcua_type_infos[LEAT_OPCUA_TYPES] = {
-    [LEAT_OPCUA_NULL] = {"Null", 0, 0, 0},
+    [LEAT_OPCUA_NULL] = {"Null", 0, 0, 0, 1},
     [LEAT_OPCUA_BOOLEAN] = FIXED("Boolean", 1),
     [LEAT_OPCUA_SBYTE] = FIXED("SByte", 1),
     [LEAT_OPCUA_BYTE] = FIXED("Byte", 1),
@@ -29,8 +29,8 @@ const leat_opcua_type_info leat_opcua_type_infos[LEAT_OPCUA_TYPES] = {
     [LEAT_OPCUA_QUALIFIED_NAME] = SPAN("QualifiedName", 6),
     [LEAT_OPCUA_LOCALIZED_TEXT] = SPAN("LocalizedText", 1),
     [LEAT_OPCUA_EXTENSION_OBJECT] = SPAN("ExtensionObject", 3),
-    [LEAT_OPCUA_DATA_VALUE] = {"DataValue", 0, 1, sizeof(leat_opcua_data_value)},
-    [LEAT_OPCUA_VARIANT] = {"Variant", 0, 1, sizeof(leat_opcua_value)},
+    [LEAT_OPCUA_DATA_VALUE] = {"DataValue", 0, 1, sizeof(leat_opcua_data_value), 0},
+    [LEAT_OPCUA_VARIANT] = {"Variant", 0, 1, sizeof(leat_opcua_value), 0},
     [LEAT_OPCUA_DIAGNOSTIC_INFO] = SPAN("DiagnosticInfo", 1),
     [26] = SPAN("unknown", 4),
     [27] = SPAN("unknown", 4),
@@ -73,21 +73,6 @@ bool leat_opcua_product(const uint32_t *dimensions, uint32_t rank, uint64_t most
 
 uint64_t leat_opcua_count(const leat_opcua_value *value) {
     return leat_opcua_count_of(value);
-}
-
-/* Of a Variant or DataValue the scalar is a pointer. */
-static const void *scalar_of(const leat_opcua_value *value) {
-    return leat_opcua_is_container(value->type) ? (const void *)value->of.scalar.variant : &value->of.scalar;
-}
-
-const void *leat_opcua_element(const leat_opcua_value *value, uint64_t i) {
-    const leat_opcua_elements *elements = &value->of.elements;
-    if (value->shape == LEAT_OPCUA_SCALAR)
-        return scalar_of(value);
-    if (value->source == LEAT_OPCUA_POINTERS)
-        return elements->at.pointers[i];
-    int64_t step = value->source == LEAT_OPCUA_STRIDED ? elements->by.stride : leat_opcua_type_infos[value->type].size;
-    return (const uint8_t *)elements->at.first + (int64_t)i * step;
 }
 
 int leat_opcua_get(const leat_opcua_value *value, uint64_t i, void *out) {
@@ -151,7 +136,7 @@ static const void *view_data(const leat_opcua_value *view) {
 
 static const void *elements_data(const leat_opcua_value *value) {
     if (value->shape == LEAT_OPCUA_SCALAR)
-        return scalar_of(value);
+        return leat_opcua_scalar_at(value);
     if (value->source == LEAT_OPCUA_WIRE)
         return view_data(value);
     return value->source == LEAT_OPCUA_CONTIGUOUS ? value->of.elements.at.first : NULL;
