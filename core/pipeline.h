@@ -10,7 +10,8 @@ LEAT_BEGIN_DECLS
 /** A place in a pipeline, from the transport (first) to the application (last); a list ends with {0}. */
 typedef struct leat_stage {
     const leat_handler *handler;
-    const void *config; /**< the handler's config struct, copied by leat_pipeline_new; NULL = defaults */
+    const void *config; /**< the handler's config struct, copied when the pipeline is made or the handler added; what it
+                             points to is not, and outlives the pipeline or channel; NULL = defaults */
     const char *name;   /**< NULL = the handler's name; outlives the pipeline */
 } leat_stage;
 

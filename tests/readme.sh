@@ -50,6 +50,8 @@ check_lengths_of_the_guide() {
 check_blocks_of "$source/docs/guide.md"
 check_lengths_of_the_guide
 check_blocks_of "$source/docs/handlers.md"
+twice=$(cat "$work"/c.* | grep -E '^(const|static) ' | sort | uniq -d)
+[ -z "$twice" ] || { echo "docs/handlers.md shows this twice:" && echo "$twice" && exit 1; }
 check_blocks_of "$source/README.md"
 blocks text "$source/README.md"
 # How many allocations there are to fail is the library's business.
