@@ -57,16 +57,18 @@ static void put_retry(struct sink *sink, uint64_t retry_ms) {
     put_field(sink, "retry", leat_sse_text(digits));
 }
 
-static void put_data(struct sink *sink, leat_span data) {
+static void put_lines(struct sink *sink, const char *name, leat_span text) {
     leat_span line;
     bool more;
     do {
-        more = next_line(&data, &line);
-        put_field(sink, "data", line);
+        more = next_line(&text, &line);
+        put_field(sink, name, line);
     } while (more);
 }
 
 static void put_event(struct sink *sink, const leat_sse_event *event) {
+    if (event->comment.bytes)
+        put_lines(sink, "", event->comment); /* a field without a name is a comment */
     if (event->event.length)
         put_field(sink, "event", event->event);
     if (event->id.bytes)
@@ -74,7 +76,7 @@ static void put_event(struct sink *sink, const leat_sse_event *event) {
     if (event->has_retry)
         put_retry(sink, event->retry_ms);
     if (event->data.bytes)
-        put_data(sink, event->data);
+        put_lines(sink, "data", event->data);
     put(sink, "\n", 1);
 }
 
@@ -115,7 +117,7 @@ static void release_event(void *obj) {
 
 static uint64_t size_of_event(const void *obj) {
     const leat_sse_event *event = obj;
-    return event->id.length + event->event.length + event->data.length;
+    return event->id.length + event->event.length + event->data.length + event->comment.length;
 }
 
 const leat_type leat_type_sse_event = {
@@ -136,7 +138,8 @@ static leat_span copy_field(uint8_t **to, leat_span field) {
 }
 
 leat_msg leat_sse_event_msg(leat_alloc *alloc, const leat_sse_event *fields) {
-    size_t size = sizeof(struct message) + room_of(fields->id) + room_of(fields->event) + room_of(fields->data);
+    size_t size = sizeof(struct message) + room_of(fields->id) + room_of(fields->event) + room_of(fields->data) +
+                  room_of(fields->comment);
     struct message *message = leat_alloc_take(alloc, size, NULL);
     if (!message)
         return (leat_msg){0};
@@ -145,5 +148,6 @@ leat_msg leat_sse_event_msg(leat_alloc *alloc, const leat_sse_event *fields) {
     message->event.event = copy_field(&to, fields->event);
     message->event.id = copy_field(&to, fields->id);
     message->event.data = copy_field(&to, fields->data);
+    message->event.comment = copy_field(&to, fields->comment);
     return leat_msg_of(&leat_type_sse_event, message);
 }

@@ -23,6 +23,7 @@ typedef struct leat_sse_event {
     leat_span data;    /**< may have several lines, ended by CR, LF or CR LF; absent: clients dispatch nothing */
     uint64_t retry_ms; /**< reconnection time, written if has_retry */
     bool has_retry;
+    leat_span comment; /**< first, a comment for each line of it, which clients ignore; not told by the decoder */
 } leat_sse_event;
 
 /** Makes a field of a C string (NULL = absent), without its NUL. */

@@ -166,6 +166,23 @@ START_TEST(a_comment_keeps_the_connection_alive) {
 }
 END_TEST
 
+START_TEST(a_comment_has_a_line_for_each_of_its_own_and_forges_nothing) {
+    assert_framed((leat_sse_event){.comment = TEXT("hello")}, ": hello\n\n");
+    assert_framed((leat_sse_event){.comment = TEXT("")}, ": \n\n");
+    assert_framed((leat_sse_event){.comment = TEXT("a\rid: 1\r\n\ndata: b"), .data = TEXT("x")},
+                  ": a\n: id: 1\n: \n: data: b\ndata: x\n\n");
+}
+END_TEST
+
+START_TEST(a_comment_passes_through_the_handler_as_an_event) {
+    leat_embedded *embedded = leat_embedded_new(plain);
+    leat_sse_event event = {.comment = TEXT("hello")};
+    leat_embedded_write(embedded, leat_sse_event_msg(leat_embedded_alloc(embedded), &event), NULL);
+    ck_assert_str_eq(leat_embedded_written_text(embedded), ": hello\n\n");
+    assert_nothing_left(embedded);
+}
+END_TEST
+
 static int write_both_kinds(leat_alloc *alloc, void *context) {
     (void)context;
     leat_embedded_options options = {.alloc = alloc, .without_ledger = true};
@@ -197,5 +214,7 @@ int main(void) {
                                a_list_of_events_leaves_as_two_spans_each_and_one, each_write_is_delimited,
                                a_shared_event_is_delimited_without_a_copy, an_event_with_line_ends_cannot_forge_another,
                                a_composite_with_line_ends_is_framed_too, trusted_events_are_not_looked_at,
-                               a_comment_keeps_the_connection_alive, no_failed_allocation_leaks, NULL});
+                               a_comment_keeps_the_connection_alive,
+                               a_comment_has_a_line_for_each_of_its_own_and_forges_nothing,
+                               a_comment_passes_through_the_handler_as_an_event, no_failed_allocation_leaks, NULL});
 }

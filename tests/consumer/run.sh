@@ -32,7 +32,7 @@ by_pkg_config() {
     modules=$(cd "$PKG_CONFIG_PATH" && ls -- *.pc | sed 's/\.pc$//')
     for part in $modules; do quietly pkg-config --exists --print-errors "$part >= 0.1"; done
     quietly cc -std=c11 "$here/consumer.c" -DEXPECTED_VERSION="\"$version\"" -o "pkg-config-$kind" \
-        $(pkg-config $([ "$kind" = shared ] || echo --static) --cflags --libs $modules)
+        $(pkg-config --cflags --libs $modules)
     LD_LIBRARY_PATH=$prefix/lib "./pkg-config-$kind"
 }
 
