@@ -16,6 +16,16 @@ wait
 expect "the lines" "$(seq $lines | cksum)" "$(sed -n 's/^data: //p' "$scratch/a" | cksum)"
 expect "the same for the other" "$(seq $lines | cksum)" "$(sed -n 's/^data: //p' "$scratch/b" | cksum)"
 
+# Short lines are mostly framing, and still none is dropped for a listener that is slower than the source.
+start_server --source stdin
+curl -sN --limit-rate 2M "$events" >"$scratch/slow" &
+wait_for 10 grep -q '^:ok' "$scratch/slow" || give_up "no stream"
+yes x | head -$lines >&9
+wait_for 60 all_came slow || give_up "short lines are missing"
+stop_server
+wait
+expect "no short line was dropped" 1 "$(grep -c 'dropped 0 (0 bytes)' "$scratch/out")"
+
 # The end of input ends nothing but the input; a last line without its end is a line.
 : >"$scratch/out"
 printf 'one\ntwo' | "$program" --http 127.0.0.1:0 --tcp 127.0.0.1:0 --source stdin --for 1s >"$scratch/out" 2>"$scratch/err" &

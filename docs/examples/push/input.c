@@ -4,6 +4,9 @@
 /* Lines asked for at once, and how long to wait for slow listeners before looking again. */
 enum { LINES_AT_ONCE = 64, LOOK_AGAIN_MS = 5 };
 
+/* What framing adds to a line at the most: an id of 20 digits, the names of two fields and their line ends. */
+enum { FRAMING = 40 };
+
 /* Bytes that may wait for each listener on average: above a batch, below the high watermark of its channel. */
 enum { BYTES_A_LISTENER = 96 << 10 };
 
@@ -16,9 +19,10 @@ typedef struct input {
 
 static bool listeners_follow(const push_app *app) {
     leat_push_ledger ledger = leat_push_server_ledger(app->push);
+    leat_push_amount pending = ledger.destinations.pending;
     uint64_t listeners = leat_push_server_connections(app->push);
     return leat_push_has_room(app->push, 1 << 20) &&
-           (listeners == 0 || ledger.destinations.pending.bytes / listeners < BYTES_A_LISTENER);
+           (listeners == 0 || (pending.bytes + pending.events * FRAMING) / listeners < BYTES_A_LISTENER);
 }
 
 static void ask(input *state) {
