@@ -201,6 +201,22 @@ static void unlink_window(leat_push_connection *connection) {
     connection->open_link = NULL;
 }
 
+static void destine(leat_push_connection *connection, leat_push_amount amount) {
+    leat_push_account *all = total(connection->server);
+    leat_push_amount_add(&all->destined, amount);
+    leat_push_amount_add(&all->pending, amount);
+    leat_push_amount_add(&connection->account.destined, amount);
+    leat_push_amount_add(&connection->account.pending, amount);
+}
+
+int leat_push_connection_destine(leat_push_connection *connection) {
+    const leat_push_batch *batch = &connection->batch;
+    if (is_over_limit(connection->server, batch->bytes, 1))
+        return LEAT_ELIMIT;
+    destine(connection, leat_push_amount_of(batch->count, batch->bytes));
+    return 0;
+}
+
 void leat_push_connection_add(leat_push_connection *connection, leat_push_event *event) {
     leat_push_server *server = connection->server;
     if (is_over_limit(server, event->bytes, 1)) {
@@ -211,11 +227,7 @@ void leat_push_connection_add(leat_push_connection *connection, leat_push_event 
         leat_push_connection_reject(connection, event, LEAT_PUSH_OUT_OF_MEMORY);
         return;
     }
-    leat_push_amount amount = leat_push_amount_of(1, event->bytes);
-    leat_push_amount_add(&total(server)->destined, amount);
-    leat_push_amount_add(&total(server)->pending, amount);
-    leat_push_amount_add(&connection->account.destined, amount);
-    leat_push_amount_add(&connection->account.pending, amount);
+    destine(connection, leat_push_amount_of(1, event->bytes));
     if (connection->batch.count == 1)
         open_window(connection);
     if (is_full(server, &connection->batch))

@@ -51,6 +51,10 @@ int leat_push_queue_add(leat_push_queue *queue, leat_push_event *event) {
     return 0;
 }
 
+leat_push_event *leat_push_queue_at(const leat_push_queue *queue, size_t index) {
+    return queue->ring[slot_of(queue, index)];
+}
+
 leat_push_event *leat_push_queue_take(leat_push_queue *queue) {
     if (queue->count == 0)
         return NULL;

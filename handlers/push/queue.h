@@ -27,6 +27,9 @@ LEAT_API void leat_push_queue_clean_up(leat_push_queue *queue);
 /** Takes the event, also when it fails: 0, LEAT_ELIMIT (full: the event is released), or LEAT_ENOMEM (the same). */
 LEAT_API int leat_push_queue_add(leat_push_queue *queue, leat_push_event *event);
 
+/** Returns the event at `index` from the oldest on, still the queue's; `index` is below `count`. */
+LEAT_API leat_push_event *leat_push_queue_at(const leat_push_queue *queue, size_t index);
+
 /** Takes the oldest event out, for the caller to release; NULL = the queue is empty. */
 LEAT_API leat_push_event *leat_push_queue_take(leat_push_queue *queue);
 

@@ -46,8 +46,10 @@ static void route_chunk(leat_push_server *server) {
     for (group *in = server->groups; in; in = in->next)
         route_in_group(server, in, count);
     leat_push_amount_add(&server->ledger.routed, amount_of(chunk, count));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        leat_push_keep_routed(server, chunk[i]);
         leat_push_event_release(chunk[i]);
+    }
 }
 
 /* ---- the one timer
@@ -199,6 +201,8 @@ static leat_push_options with_defaults(const leat_push_options *given) {
     DEFAULT(max_event_bytes, 1 << 20);
     DEFAULT(max_pending_bytes, 1 << 30);
     DEFAULT(max_connections, 100000);
+    DEFAULT(keep_bytes, 1 << 20);
+    DEFAULT(first_id, 1);
 #undef DEFAULT
     return options;
 }
@@ -220,11 +224,14 @@ leat_push_server *leat_push_server_new(leat_loop *loop, const leat_push_options 
     server->mailbox = leat_mailbox_retain(leat_loop_mailbox(loop));
     server->timer.fn = on_timer;
     leat_push_queue_init(&server->queue, alloc, chosen.queue_events, chosen.queue_bytes);
+    leat_push_queue_init(&server->kept, alloc, chosen.with_ids ? chosen.keep_events : 0, chosen.keep_bytes);
+    server->last_id = server->last_routed = chosen.first_id - 1;
     return server;
 }
 
 static void destroy(leat_push_server *server) {
     leat_push_queue_clean_up(&server->queue);
+    leat_push_queue_clean_up(&server->kept);
     leat_push_chunker_clean_up(&server->chunker);
     leat_push_places_free(server);
     while (server->spare_flights) {

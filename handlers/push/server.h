@@ -32,7 +32,10 @@ typedef struct leat_push_options {
     uint64_t max_event_bytes;   /**< a larger event is refused; 1 MiB */
     uint64_t max_pending_bytes; /**< bytes on the way to all destinations, as if nothing were shared; 1 GiB */
     uint32_t max_connections;   /**< 100,000 */
-    bool with_ids;              /**< number the accepted events: 1, 2, 3 ... */
+    bool with_ids;              /**< number the accepted events: first_id and on */
+    uint64_t first_id;          /**< 1; above all ids of an earlier run (the time, say), it tells the two apart */
+    uint32_t keep_events;       /**< with_ids: routed events that are kept for leat_push_replay; 0 = none */
+    uint64_t keep_bytes;        /**< bytes of them; 1 MiB */
     bool random_start;          /**< routers begin each call anywhere instead of behind the last one */
     uint64_t seed;              /**< of what is random in the server */
     /** NULL, or told once, after leat_push_server_close, when no connection is left. May stop the loop. */
@@ -111,6 +114,18 @@ LEAT_API bool leat_push_has_room(const leat_push_server *server, uint64_t bytes)
  */
 LEAT_API int leat_push_join(leat_push_server *server, leat_channel *channel, const leat_push_join_options *options,
                             leat_push_connection **joined);
+
+/**
+ * Gives a connection without a group that was given nothing yet (call it in the turn of the join) the kept events
+ * numbered above `after`, in one write, all of them if `after` is an id of another run; what is routed from the join on
+ * comes behind them, so that nothing comes twice. 0 (also if there are none; the ledger tells what became of them), or
+ * LEAT_EINVAL (in a group, too late, or inside a delivery), LEAT_ELIMIT (max_pending_bytes), LEAT_ENOMEM: then nothing
+ * was written.
+ */
+LEAT_API int leat_push_replay(leat_push_connection *connection, uint64_t after);
+
+/** Tells whether a replay after that id would bring all that was routed since: false = something is missing. */
+LEAT_API bool leat_push_keeps_all(const leat_push_server *server, uint64_t after);
 
 /** Ends the taking part; what waits in its batch is dropped, its channel stays open. */
 LEAT_API void leat_push_leave(leat_push_connection *connection);

@@ -78,6 +78,8 @@ struct leat_push_server {
     leat_mailbox *mailbox;
     leat_push_options options;
     leat_push_queue queue;
+    leat_push_queue kept; /* routed, for who comes back */
+    uint64_t last_routed; /* id */
     leat_push_chunker chunker;
     leat_timer timer;
     uint64_t armed_for;
@@ -108,9 +110,14 @@ void leat_push_lane_add(leat_push_server *server, lane *to, leat_push_event *eve
 void leat_push_lane_close_window(leat_push_server *server, lane *which);
 void leat_push_connection_add(leat_push_connection *connection, leat_push_event *event);
 void leat_push_connection_reject(leat_push_connection *connection, const leat_push_event *event, leat_push_drop reason);
+/** Counts its own batch as destined and pending; LEAT_ELIMIT = the server has too much on the way. */
+int leat_push_connection_destine(leat_push_connection *connection);
 void leat_push_connection_close_window(leat_push_connection *connection);
 void leat_push_connection_drop_batch(leat_push_connection *connection, leat_push_drop reason);
 leat_push_amount leat_push_lane_share(const leat_push_connection *connection);
+
+/* replay.c: events for who comes back */
+void leat_push_keep_routed(leat_push_server *server, leat_push_event *event);
 
 /* membership.c: joining and leaving. Handlers run while messages are written and may close channels, leave, offer, or
  * end the server: between these two places stay as they are. The server may be gone after the end. */

@@ -5,7 +5,7 @@ needs curl
 status() { curl -s -o /dev/null -w '%{http_code}' --max-time 10 "$@"; }
 has_line() { grep -q "$1" "$2"; }
 
-start_server --source stdin --window 20ms
+start_server --source stdin --window 20ms --first-id 1
 curl -sN -D "$scratch/head" "$events" >"$scratch/stream" &
 wait_for 10 has_line '^:ok' "$scratch/stream" || give_up "no header and greeting at once"
 grep -qi '^content-type: text/event-stream' "$scratch/head" || give_up "content type"

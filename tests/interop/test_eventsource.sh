@@ -17,7 +17,7 @@ source.onmessage = event => {
 };
 JS
 is_open() { grep -q open "$scratch/said"; }
-start_server --source stdin --window 50ms
+start_server --source stdin --window 50ms --first-id 1
 timeout 60 node "$scratch/client.js" "$events" >"$scratch/said" 2>&1 &
 client=$!
 wait_for 30 is_open || give_up "it does not open: $(cat "$scratch/said")"

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 needs curl
 
-start_server --for 1s --window 300ms --interval 50ms
+start_server --first-id 1 --for 1s --window 300ms --interval 50ms
 curl -sN "$events" >"$scratch/stream" || give_up "the stream was torn"
 await_server
 last=$(grep '^id: ' "$scratch/stream" | tail -1)

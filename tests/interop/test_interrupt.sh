@@ -3,7 +3,7 @@
 needs curl
 
 has_greeting() { grep -q '^:ok' "$scratch/good"; }
-start_server --interval 20ms --window 500ms --close-timeout 1s
+start_server --first-id 1 --interval 20ms --window 500ms --close-timeout 1s
 at=${events#http://}
 at=${at%/events}
 "$programs/rude_client" "$at" never-read >/dev/null &

@@ -18,6 +18,9 @@ refuses '--window: wants a time' --window 200
 refuses '--window: wants a time' --window -5ms
 refuses '--for: wants a time' --for 0s
 refuses '--for: wants a time' --for 99999999h
+refuses '--first-id: wants a number' --first-id 0
+refuses '--first-id: wants a number' --first-id -1
+refuses '--first-id: wants a number' --first-id 18446744073709551616
 refuses 'wants vitals or stdin' --source nothing
 refuses 'No such file' --token-file "$scratch/nothing"
 : >"$scratch/empty"

@@ -6,6 +6,9 @@
 #include <leat/handlers/sse_delimiter.h>
 #include <leat/handlers/zlib_deflater.h>
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,21 +80,53 @@ static void greet(leat_ctx *ctx) {
         leat_ctx_write(ctx, leat_msg_of_bytebuf(comment), NULL);
 }
 
-static void start_stream(leat_ctx *ctx, const leat_push_join_options *joining, bool compressed) {
+/* What the client saw last; false = nothing, or nothing of ours. */
+static bool saw(const leat_http_request *request, uint64_t *id) {
+    const char *text = leat_http_request_field(request, "Last-Event-ID");
+    char *end = NULL;
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *id = strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0';
+}
+
+/* Tells of events that it will never get, by the last one that it did. */
+static void tell_gap(leat_ctx *ctx, uint64_t seen) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, seen);
+    const leat_sse_event gap = {.event = leat_sse_text("gap"), .data = leat_sse_text(text)};
+    leat_bytebuf *framed = NULL;
+    if (leat_sse_frame(leat_channel_alloc(leat_ctx_channel(ctx)), &gap, &framed) == 0)
+        leat_ctx_write(ctx, leat_msg_of_bytebuf(framed), NULL);
+}
+
+static void catch_up(leat_ctx *ctx, leat_push_connection *connection, uint64_t seen) {
+    bool whole = leat_push_keeps_all(((routes *)leat_state(ctx))->app->push, seen);
+    if (!whole)
+        tell_gap(ctx, seen);
+    if (leat_push_replay(connection, seen) != 0 && whole)
+        tell_gap(ctx, seen);
+}
+
+static void start_stream(leat_ctx *ctx, const leat_push_join_options *joining, const leat_http_request *request) {
     routes *state = leat_state(ctx);
     leat_channel *channel = leat_ctx_channel(ctx);
     leat_push_connection *connection = NULL;
+    uint64_t seen;
     if (leat_push_join(state->app->push, channel, joining, &connection) != 0) {
         leat_http_respond_text(ctx, 503, "no room for one more stream\n");
         return;
     }
-    if (answer_with_stream(ctx, compressed) != 0) {
+    if (answer_with_stream(ctx, leat_http_request_accepts_coding(request, "gzip")) != 0) {
         leat_push_leave(connection);
         leat_ctx_fail(ctx, LEAT_ENOMEM);
         return;
     }
     state->is_stream = true;
     greet(ctx);
+    if (!joining->group && saw(request, &seen))
+        catch_up(ctx, connection, seen);
 }
 
 /* A parameter's value, or NULL when it is absent or empty; a code < 0 when it is no text or too long. */
@@ -111,7 +146,7 @@ static void join_stream(leat_ctx *ctx, const leat_http_request *request) {
         parameter(request, "slot", slot, sizeof slot, &joining.slot) < 0 || (joining.slot && !joining.group))
         leat_http_respond_text(ctx, 400, "group and slot are texts of at most 127 bytes, and a slot needs a group\n");
     else
-        start_stream(ctx, &joining, leat_http_request_accepts_coding(request, "gzip"));
+        start_stream(ctx, &joining, request);
 }
 
 /* ---- POST /events ---------------------------------------------------------------------------------------------------

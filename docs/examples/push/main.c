@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Exit code of what was asked for and cannot be. */
@@ -32,6 +33,9 @@ enum { HEARTBEAT_MS = 2000, SILENT_MS = 10000 };
 
 /* How often closing looks whether the last channel has gone, and the pause between two lines about bad clients. */
 enum { LOOK_MS = 10, REPORT_MS = 10000 };
+
+/* What is kept for clients that come back: less than may wait for one of them. */
+enum { KEPT_EVENTS = 1000, KEPT_BYTES = 512 << 10 };
 
 typedef struct program {
     push_app app;
@@ -245,9 +249,20 @@ static int start_clocks(program *self) {
     return fine ? 0 : fail("cannot start", NULL, "out of memory");
 }
 
+/* Higher than any id of an earlier run, as long as that had less than a million events a second. */
+static uint64_t id_of_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
 static int start_push(program *self) {
     leat_problem problem = {0};
+    uint64_t first_id = self->app.options.first_id;
     const leat_push_options options = {.with_ids = true,
+                                       .first_id = first_id ? first_id : id_of_now(),
+                                       .keep_events = KEPT_EVENTS,
+                                       .keep_bytes = KEPT_BYTES,
                                        .seed = (uint64_t)(uintptr_t)self ^ leat_loop_now(self->app.loop)};
     self->app.push = leat_push_server_new(self->app.loop, &options, &problem);
     self->app.channels = leat_group_new(leat_loop_alloc(self->app.loop));

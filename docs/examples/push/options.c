@@ -22,6 +22,7 @@ static const char help[] =
     "                        anywhere; without it only this machine may publish\n"
     "  --close-timeout TIME  how long closing may take; 5s\n"
     "  --keep-alive TIME     a quiet event stream gets a comment so often; 15s\n"
+    "  --first-id NUMBER     of the first event; the time in microseconds, so that no id is one of an earlier run\n"
     "  --help, --version\n"
     "\n"
     "TIME is a number with ms, s, m or h: 200ms, 5s.\n"
@@ -54,6 +55,13 @@ static bool parse_time(const char *text, uint64_t *ms) {
     return false;
 }
 
+static bool parse_id(const char *text, uint64_t *id) {
+    char *end = NULL;
+    errno = 0;
+    *id = strtoull(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && *text >= '0' && *text <= '9' && *id > 0;
+}
+
 typedef struct named_time {
     const char *name;
     uint64_t *ms;
@@ -83,6 +91,8 @@ static int parse_one(push_options *options, const char *name, const char *value)
             return complain(name, "", "wants a time such as 200ms or 5s");
         return -1;
     }
+    if (strcmp(name, "--first-id") == 0)
+        return parse_id(value, &options->first_id) ? -1 : complain(name, "", "wants a number from 1 on");
     options->from_stdin = strcmp(value, "stdin") == 0;
     if (!options->from_stdin && strcmp(value, "vitals") != 0)
         return complain("--source ", value, "wants vitals or stdin");
@@ -90,8 +100,8 @@ static int parse_one(push_options *options, const char *name, const char *value)
 }
 
 static bool takes_a_value(const char *name) {
-    static const char *const names[] = {"--http", "--tcp",        "--source",        "--window",    "--interval",
-                                        "--for",  "--token-file", "--close-timeout", "--keep-alive"};
+    static const char *const names[] = {"--http", "--tcp",        "--source",        "--window",     "--interval",
+                                        "--for",  "--token-file", "--close-timeout", "--keep-alive", "--first-id"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -13,6 +13,7 @@ typedef struct push_options {
     uint64_t interval_ms;   /* between two vital signs */
     uint64_t for_ms;        /* run so long; 0 = until a signal */
     uint64_t close_ms;      /* how long closing may take */
+    uint64_t first_id;      /* number of the first event; 0 = the time */
     uint64_t keep_alive_ms; /* a quiet event stream gets a comment so often */
     const char *token_file; /* NULL = publishing needs no token, but a peer on this machine */
 } push_options;
