@@ -20,7 +20,8 @@ LEAT_BEGIN_DECLS
 
 /** When what was deflated leaves, so that the peer can inflate it. */
 typedef enum leat_zlib_flush {
-    LEAT_ZLIB_FLUSH_TURN,    /**< at the end of each turn, or by leat_channel_flush */
+    LEAT_ZLIB_FLUSH_TURN,    /**< at the end of each turn, or by leat_channel_flush; for a handler behind it that
+                                  frames messages take another: further writes of the turn are empty messages there */
     LEAT_ZLIB_FLUSH_MESSAGE, /**< with each message, which stays one message */
     LEAT_ZLIB_FLUSH_END      /**< as blocks fill, the rest at the end; writes complete then */
 } leat_zlib_flush;

@@ -1,5 +1,8 @@
 #include "handlers/fixed.h"
+#include "handlers/legacy_tcp_decoder.h"
+#include "handlers/length_field_decoder.h"
 #include "handlers/line.h"
+#include "handlers/varint.h"
 #include "tests/support/pairs.h"
 #include "tests/support/suite.h"
 #include "tests/support/tolerant.h"
@@ -262,6 +265,39 @@ START_TEST(an_end_between_frames_is_clean) {
 }
 END_TEST
 
+/* What a channel has allocated more once a peer announced 64 MiB and sent four bytes of them. */
+static uint64_t memory_for_an_announcement(leat_stage decoder, const void *announced, size_t length) {
+    leat_counting_alloc counting;
+    leat_counting_alloc_init(&counting, leat_unpooled());
+    const leat_embedded_options options = {.alloc = &counting.alloc, .without_ledger = true};
+    leat_embedded *embedded = leat_embedded_new_with((const leat_stage[]){decoder, {0}}, &options, NULL);
+    ck_assert_ptr_nonnull(embedded);
+    leat_embedded_feed(embedded, announced, 1); /* brings the receive block */
+    uint64_t before = counting.counted.live_bytes;
+    leat_embedded_feed(embedded, (const char *)announced + 1, length - 1);
+    leat_embedded_feed(embedded, "abcd", 4);
+    uint64_t after = counting.counted.live_bytes;
+    ck_assert_int_eq(leat_embedded_take_error(embedded), 0);
+    leat_embedded_free(embedded);
+    return after - before;
+}
+
+START_TEST(a_frame_that_is_only_announced_takes_no_memory) {
+    enum { MIB_64 = 64 << 20 };
+    const leat_length_field_decoder_config fields = {.max_frame = 2 * MIB_64};
+    const leat_varint_decoder_config varints = {.max_frame = 2 * MIB_64};
+    const leat_legacy_tcp_decoder_config legacy = {.max_frame = 2 * MIB_64};
+    const leat_fixed_config fixed = {.length = MIB_64};
+    const leat_stage field = {&leat_length_field_decoder, &fields, NULL},
+                     varint = {&leat_varint_decoder, &varints, NULL};
+    ck_assert_uint_lt(memory_for_an_announcement(field, "\4\0\0\0", 4), 4096);
+    ck_assert_uint_lt(memory_for_an_announcement(varint, "\x80\x80\x80\x20", 4), 4096);
+    const leat_stage tcp = {&leat_legacy_tcp_decoder, &legacy, NULL}, block = {&leat_fixed_decoder, &fixed, NULL};
+    ck_assert_uint_lt(memory_for_an_announcement(tcp, "\4\0\0\0\1\0\3\0\0\0\1", 11), 4096);
+    ck_assert_uint_lt(memory_for_an_announcement(block, "ab", 2), 4096);
+}
+END_TEST
+
 int main(void) {
     return suite_run(
         "codec_flow",
@@ -274,5 +310,6 @@ int main(void) {
             a_decoder_may_have_more_messages_than_bytes_and_the_end_waits_for_them,
             a_frame_that_comes_one_byte_a_read_costs_in_proportion_to_its_length,
             removed_by_its_last_message_it_passes_the_end_on_once_and_nothing_twice,
-            bytes_behind_the_line_that_removes_the_decoder_go_on_as_they_are, an_end_between_frames_is_clean, NULL});
+            bytes_behind_the_line_that_removes_the_decoder_go_on_as_they_are, an_end_between_frames_is_clean,
+            a_frame_that_is_only_announced_takes_no_memory, NULL});
 }

@@ -193,16 +193,23 @@ START_TEST(large_reads_are_split_off_the_block_and_small_ones_copied) {
 }
 END_TEST
 
-START_TEST(with_every_block_lent_the_loop_copies) {
-    enum { KEPT = 100 };
-    leat_embedded *e = leat_embedded_new(bare);
-    static char large[60000];
-    leat_msg kept[KEPT];
+enum { KEPT = 100 };
+
+static char large[60000];
+
+/* More large reads than the loop has blocks for, of letters in turn. */
+static void keep_large_reads(leat_embedded *e, leat_msg kept[KEPT]) {
     for (int i = 0; i < KEPT; i++) {
         memset(large, 'a' + i % 26, sizeof large);
         leat_embedded_feed(e, large, sizeof large);
         ck_assert(leat_embedded_take_read(e, &kept[i]));
     }
+}
+
+START_TEST(with_every_block_lent_the_loop_copies) {
+    leat_embedded *e = leat_embedded_new(bare);
+    leat_msg kept[KEPT];
+    keep_large_reads(e, kept);
     ck_assert_uint_lt(leat_bytebuf_storage_size(kept[KEPT - 1].obj), 64 * 1024);
     for (int i = 0; i < KEPT; i++) {
         ck_assert_uint_eq(leat_bytebuf_get_u8(kept[i].obj, leat_bytebuf_writer_index(kept[i].obj) - 1),
@@ -215,14 +222,9 @@ START_TEST(with_every_block_lent_the_loop_copies) {
 END_TEST
 
 START_TEST(once_blocks_come_back_the_loop_copies_no_more) {
-    enum { KEPT = 100 };
     leat_embedded *e = leat_embedded_new(bare);
-    static char large[60000];
     leat_msg kept[KEPT];
-    for (int i = 0; i < KEPT; i++) {
-        leat_embedded_feed(e, large, sizeof large);
-        ck_assert(leat_embedded_take_read(e, &kept[i]));
-    }
+    keep_large_reads(e, kept);
     for (int i = 0; i < KEPT; i++)
         leat_msg_release(kept[i]);
     leat_embedded_feed(e, large, sizeof large);
