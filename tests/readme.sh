@@ -63,6 +63,13 @@ for name in $(cat "$source/README.md" "$source/docs/guide.md" "$source/docs/hand
     grep -rqw "$name" "$source/core" "$source/handlers" "$source/transports" "$source/docs/examples" --include='*.h' --include='*.c' ||
         { echo "README, guide or catalogue: there is no $name" && status=1; }
 done
+# Tests that the design names exist, and vectors are as many as the catalogue says.
+for name in $(grep -oE '`[a-z0-9]+(_[a-z0-9]+){4,}`' "$source/docs/design.md" | tr -d '`' | grep -v ^leat_ | sort -u); do
+    grep -rqw "START_TEST($name)" "$source/tests" || { echo "docs/design.md: there is no test $name" && status=1; }
+done
+vectors=$(wc -l <"$source/tests/vectors/sse.jsonl")
+grep -q "held against $vectors vectors" "$source/docs/handlers.md" ||
+    { echo "docs/handlers.md: there are $vectors vectors of server-sent events" && status=1; }
 # Every handler has an entry in the catalogue.
 for name in $(grep -rhoE 'extern const leat_handler leat_[a-z0-9_]+' "$source/handlers" | sed 's/.* //' | sort -u); do
     grep -qw "$name" "$source/docs/handlers.md" || { echo "docs/handlers.md: there is no entry for $name" && status=1; }
