@@ -227,6 +227,7 @@ static bool keep_left_over(leat_decoder *decoder) {
         return true;
     if (decoder->held) {
         size_t rest = (size_t)(readable(decoder->input) - decoder->borrowed);
+        decoder->starved = decoder->starved && rest == 0;
         if (rest && !append(&decoder->held, leat_bytebuf_data(decoder->input) + decoder->borrowed, rest))
             return false;
         forget(&decoder->input);

@@ -63,6 +63,31 @@ START_TEST(it_stops_when_nobody_asks_for_more_and_goes_on_when_asked) {
 }
 END_TEST
 
+/* Feeds "abcdefgh" cut at `cut`, its second part while nobody asks for messages. */
+static void feed_across_a_stop(size_t cut) {
+    const leat_fixed_config config = {.length = 4};
+    leat_embedded *embedded = leat_embedded_new((leat_stage[]){{&leat_fixed_decoder, &config, NULL}, {0}});
+    leat_channel *channel = leat_embedded_channel(embedded);
+    leat_ctx *decoder = leat_channel_find(channel, "fixed_decoder");
+    leat_bytebuf *rest = leat_bytebuf_from_text(leat_embedded_alloc(embedded), &"abcdefgh"[cut]);
+    leat_embedded_feed(embedded, "abcdefgh", cut);
+    leat_channel_set_auto_read(channel, false);
+    decoder->handler->read(decoder, leat_msg_of_bytebuf(rest));
+    decoder->handler->eof(decoder);
+    leat_channel_set_auto_read(channel, true);
+    leat_embedded_run(embedded);
+    assert_texts(embedded, TEXTS("abcd", "efgh"));
+    ck_assert_int_eq(leat_embedded_take_error(embedded), 0);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 1);
+    assert_nothing_left(embedded);
+}
+
+START_TEST(the_rest_of_a_frame_that_came_while_it_was_stopped_is_decoded_when_it_goes_on) {
+    for (size_t cut = 1; cut < 8; cut++)
+        feed_across_a_stop(cut);
+}
+END_TEST
+
 START_TEST(the_end_waits_behind_frames_that_nobody_asked_for) {
     leat_embedded *embedded = with_demand(1);
     leat_embedded_feed_text(embedded, "aabb");
@@ -304,6 +329,7 @@ int main(void) {
         (const TTest *const[]){
             removed_while_decoding_it_hands_on_the_rest, removed_between_reads_it_hands_on_the_rest,
             bytes_left_over_at_the_end_are_truncated, it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
+            the_rest_of_a_frame_that_came_while_it_was_stopped_is_decoded_when_it_goes_on,
             the_end_waits_behind_frames_that_nobody_asked_for, removed_with_the_end_waiting_it_hands_on_both,
             a_message_that_is_no_buffer_is_passed_on_at_once, an_unfinished_frame_above_the_limit_is_too_long,
             a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest,
