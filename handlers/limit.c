@@ -221,6 +221,10 @@ static void write_again(leat_timer *timer) {
 static void write_on(leat_ctx *ctx, leat_msg msg, leat_done *done) {
     struct limit *limit = leat_state(ctx);
     uint64_t wait = limit->count > 0 ? 1 : wait_of(&limit->out);
+    if (limit->closing) {
+        leat_ctx_refuse(ctx, msg, done, LEAT_ECLOSED);
+        return;
+    }
     if (wait == 0) {
         pay(&limit->out, leat_msg_size(msg));
         leat_ctx_write(ctx, msg, done);

@@ -1,3 +1,4 @@
+#include "core/recorder.h"
 #include "core/verify.h"
 #include "handlers/limit.h"
 #include "tests/support/suite.h"
@@ -104,6 +105,21 @@ START_TEST(what_waits_counts_for_writable_and_leaves_in_order) {
     ck_assert_str_eq(leat_embedded_written_text(embedded), "one two three four five");
     ck_assert_uint_eq(leat_embedded_count_writable(embedded), 2);
     assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(what_is_written_behind_a_close_that_waits_is_refused) {
+    leat_embedded *embedded = limited((leat_limit_config){.write_rate = 1000, .write_burst = 100});
+    leat_recorder *recorder = leat_recorder_new(leat_unpooled());
+    write_zeroes(embedded, 200);
+    write_zeroes(embedded, 10);
+    leat_embedded_close(embedded);
+    leat_embedded_write(embedded, leat_msg_of_bytebuf(zeroes(embedded, 7)), leat_recorder_done(recorder, "late"));
+    ck_assert_str_eq(leat_recorder_take(recorder), "late done LEAT_ECLOSED\n");
+    leat_embedded_advance(embedded, 1000);
+    ck_assert_uint_eq(take_written(embedded), 210);
+    assert_nothing_left(embedded);
+    leat_recorder_free(recorder);
 }
 END_TEST
 
@@ -291,6 +307,7 @@ int main(void) {
                          over_a_long_time_the_rate_is_kept,
                          a_message_larger_than_the_burst_passes_and_is_paid_for_afterwards,
                          what_waits_counts_for_writable_and_leaves_in_order, close_waits_for_what_is_held,
+                         what_is_written_behind_a_close_that_waits_is_refused,
                          an_end_completes_what_is_held_with_its_reason, removed_it_passes_on_at_once_what_it_holds,
                          more_than_may_be_held_ends_the_channel, reading_pauses_until_what_came_is_paid_for,
                          removed_it_lets_reading_go_on, two_handlers_that_pause_reading_wait_for_each_other,
