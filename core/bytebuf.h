@@ -205,7 +205,10 @@ LEAT_API bool leat_bytebuf_write_bytes(leat_bytebuf *buf, const void *data, size
 /** Copies `n` bytes from `index` out; false = out of range (asserted in debug builds). */
 LEAT_API bool leat_bytebuf_get_bytes(const leat_bytebuf *buf, uint64_t index, void *out, size_t n);
 
-/** Changes `n` bytes from `index` on; false = out of range (asserted in debug builds) or shared, nothing changed. */
+/**
+ * Changes `n` bytes from `index` on; only in a plain buffer may `data` overlap them. false = out of range (asserted in
+ * debug builds) or shared, nothing changed.
+ */
 LEAT_API bool leat_bytebuf_set_bytes(leat_bytebuf *buf, uint64_t index, const void *data, size_t n);
 
 /** Appends a copy of the readable bytes of `src`, which keeps them; false = no room, no memory or shared. */
@@ -249,8 +252,9 @@ LEAT_API leat_bytebuf *leat_bytebuf_slice_readable(leat_bytebuf *buf);
 
 /**
  * Takes the first `n` readable bytes off into a new handle that owns what `buf` owned of them; the reader moves past
- * them, and a composite drops what lies before it then, as leat_bytebuf_discard_read does. The new handle's capacity is
- * `n`. NULL = no memory, not so many readable, or shared; then nothing has moved.
+ * them, and a composite drops what lies before it then, as leat_bytebuf_discard_read does. A plain `buf` still shows
+ * them to who moves the reader back or gets them, while their new owner changes them: do not. The new handle's capacity
+ * is `n`. NULL = no memory, not so many readable, or shared; then nothing has moved.
  */
 LEAT_API leat_bytebuf *leat_bytebuf_split(leat_bytebuf *buf, uint64_t n);
 
