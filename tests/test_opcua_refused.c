@@ -4,6 +4,7 @@
 #include "handlers/opcua/encode.h"
 #include "tests/support/suite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const int32_t six[] = {1, 2, 3, 4, 5, 6};
@@ -17,6 +18,15 @@ static void assert_refused(const leat_opcua_value *value, bool variant, const le
         variant ? leat_opcua_encode_variant(buf, value, options) : leat_opcua_encode_field(buf, value, options);
     ck_assert_int_eq(answer, code);
     ck_assert(leat_bytebuf_equals_bytes(buf, "before", 6));
+    leat_bytebuf_release(buf);
+}
+
+static void assert_bytes(const leat_opcua_value *value, bool variant, const leat_opcua_options *options,
+                         const char *expected, size_t length) {
+    leat_bytebuf *buf = leat_bytebuf_new(leat_unpooled(), 0);
+    ck_assert_int_eq(
+        variant ? leat_opcua_encode_variant(buf, value, options) : leat_opcua_encode_field(buf, value, options), 0);
+    ck_assert(leat_bytebuf_equals_bytes(buf, expected, length));
     leat_bytebuf_release(buf);
 }
 
@@ -76,6 +86,61 @@ START_TEST(limits_hold_for_encoding_too) {
 }
 END_TEST
 
+/* Only sizes: what is refused is not looked at, so no element has to be there. */
+static int size_code(leat_opcua_value value) {
+    uint64_t size;
+    return leat_opcua_variant_size(&value, NULL, &size);
+}
+
+static leat_opcua_value string_of(size_t length) {
+    return leat_opcua_scalar_of(LEAT_OPCUA_STRING, (leat_opcua_scalar){.bytes = {(const uint8_t *)six, length}});
+}
+
+START_TEST(encoding_has_limits_by_default) {
+    static const uint32_t ones[33] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    leat_opcua_value levels[130] = {0};
+    for (size_t i = 129; i-- > 0;)
+        levels[i] = leat_opcua_array(LEAT_OPCUA_VARIANT, levels + i + 1, 1);
+    ck_assert_int_eq(size_code(leat_opcua_array(LEAT_OPCUA_BYTE, six, 16 << 20)), 0);
+    ck_assert_int_eq(size_code(leat_opcua_array(LEAT_OPCUA_BYTE, six, (16 << 20) + 1)), LEAT_ETOOLONG);
+    ck_assert_int_eq(size_code(string_of(16 << 20)), 0);
+    ck_assert_int_eq(size_code(string_of((16 << 20) + 1)), LEAT_ETOOLONG);
+    ck_assert_int_eq(size_code(leat_opcua_array(LEAT_OPCUA_INT64, six, (8 << 20) - 1)), 0);
+    ck_assert_int_eq(size_code(leat_opcua_array(LEAT_OPCUA_INT64, six, 8 << 20)), LEAT_ETOOLONG);
+    ck_assert_int_eq(size_code(leat_opcua_matrix(LEAT_OPCUA_INT32, six, 1, ones, 32)), 0);
+    ck_assert_int_eq(size_code(leat_opcua_matrix(LEAT_OPCUA_INT32, six, 1, ones, 33)), LEAT_ELIMIT);
+    ck_assert_int_eq(size_code(levels[1]), 0);
+    ck_assert_int_eq(size_code(levels[0]), LEAT_ELIMIT);
+}
+END_TEST
+
+START_TEST(a_length_that_the_wire_cannot_say_is_refused_without_looking) {
+    static const leat_opcua_options wide = {.string_bytes = UINT32_MAX, .message_bytes = (uint64_t)8 << 30};
+    leat_opcua_value value = string_of((size_t)INT32_MAX + 1);
+    uint64_t size;
+    assert_refused(&value, true, &wide, LEAT_ERANGE);
+    value = string_of(INT32_MAX);
+    ck_assert_int_eq(leat_opcua_variant_size(&value, &wide, &size), 0);
+    ck_assert_uint_eq(size, 5 + (uint64_t)INT32_MAX);
+}
+END_TEST
+
+START_TEST(a_view_beyond_its_buffer_is_refused) {
+    leat_bytebuf *buf = leat_bytebuf_from_text(leat_unpooled(), "0123456789");
+    leat_opcua_value view = leat_opcua_array(LEAT_OPCUA_INT16, NULL, 4);
+    view.source = LEAT_OPCUA_WIRE;
+    view.of.elements.at.buffer = buf;
+    view.of.elements.by.index = 2;
+    assert_bytes(&view, true, NULL, "\x84\4\0\0\00023456789", 13);
+    view.of.elements.by.index = 3;
+    assert_refused(&view, true, NULL, LEAT_EINVAL);
+    view.of.elements.by.index = 11;
+    assert_refused(&view, true, NULL, LEAT_EINVAL);
+    leat_bytebuf_release(buf);
+}
+END_TEST
+
 START_TEST(bytes_that_are_not_of_their_type_are_refused) {
     static const struct {
         uint8_t type;
@@ -93,15 +158,6 @@ START_TEST(bytes_that_are_not_of_their_type_are_refused) {
 END_TEST
 
 /* ---- matrices ---- */
-
-static void assert_bytes(const leat_opcua_value *value, bool variant, const leat_opcua_options *options,
-                         const char *expected, size_t length) {
-    leat_bytebuf *buf = leat_bytebuf_new(leat_unpooled(), 0);
-    ck_assert_int_eq(
-        variant ? leat_opcua_encode_variant(buf, value, options) : leat_opcua_encode_field(buf, value, options), 0);
-    ck_assert(leat_bytebuf_equals_bytes(buf, expected, length));
-    leat_bytebuf_release(buf);
-}
 
 START_TEST(a_matrix_is_written_in_both_forms) {
     static const uint8_t bytes[] = {1, 2, 3, 4, 5, 6};
@@ -174,6 +230,68 @@ START_TEST(limits_hold_for_decoding) {
     ck_assert_int_eq(decode_field(text, sizeof text - 1, 0, AS_VARIANT, &brief, &value), LEAT_ETOOLONG);
     ck_assert_int_eq(decode_field(text, sizeof text - 1, LEAT_OPCUA_TYPES, LEAT_OPCUA_SCALAR, NULL, &value),
                      LEAT_EINVAL);
+}
+END_TEST
+
+/* Counts and lengths are refused before they are compared with what is left; memory before it is asked for. */
+START_TEST(decoding_has_limits_by_default) {
+    enum { VARIANTS = 7 << 20 }; /* 40 bytes of memory each: 280 MiB */
+    leat_opcua_value value;
+    uint8_t *nulls = calloc(1, 5 + VARIANTS);
+    ck_assert(nulls);
+    nulls[0] = 0x98;
+    leat_store_u32_le(nulls + 1, VARIANTS);
+    ck_assert_int_eq(decode_field("\x83\1\0\0\1", 5, 0, AS_VARIANT, NULL, &value), LEAT_ETOOLONG);
+    ck_assert_int_eq(decode_field("\x83\0\0\0\1", 5, 0, AS_VARIANT, NULL, &value), LEAT_ETRUNCATED);
+    ck_assert_int_eq(decode_field("\xc\1\0\0\1", 5, 0, AS_VARIANT, NULL, &value), LEAT_ETOOLONG);
+    ck_assert_int_eq(decode_field("\xc\0\0\0\1", 5, 0, AS_VARIANT, NULL, &value), LEAT_ETRUNCATED);
+    ck_assert_int_eq(decode_field((const char *)nulls, 5 + VARIANTS, 0, AS_VARIANT, NULL, &value), LEAT_ELIMIT);
+    free(nulls);
+    leat_bytebuf *large = leat_bytebuf_wrap_static(leat_unpooled(), six, (64 << 20) + 1);
+    leat_opcua_decoder decoder;
+    ck_assert_int_eq(leat_opcua_decoder_init(&decoder, large, leat_unpooled(), NULL), LEAT_ETOOLONG);
+    leat_bytebuf_release(large);
+}
+END_TEST
+
+static void assert_nothing_is_asked_for(const uint8_t *bytes, size_t length, uint8_t type, bool variant) {
+    leat_counting_alloc counting;
+    leat_counting_alloc_init(&counting, leat_unpooled());
+    leat_bytebuf *buf = leat_bytebuf_wrap_static(leat_unpooled(), bytes, length);
+    leat_opcua_decoder decoder;
+    leat_opcua_value value;
+    ck_assert_int_eq(leat_opcua_decoder_init(&decoder, buf, &counting.alloc, NULL), 0);
+    int code = variant ? leat_opcua_decode_variant(&decoder, &value)
+                       : leat_opcua_decode_field(&decoder, type, LEAT_OPCUA_ARRAY, &value);
+    ck_assert_msg(code == LEAT_ETRUNCATED, "%s: %d", leat_opcua_type_name(type), code);
+    ck_assert_msg(counting.counted.allocations == 0, "%s", leat_opcua_type_name(type));
+    leat_opcua_decoder_clean_up(&decoder);
+    leat_bytebuf_release(buf);
+}
+
+/* One element more than 60 bytes can hold, of the fewest bytes that its type has; and a DataValue without a byte. */
+START_TEST(a_count_beyond_the_bytes_left_asks_for_no_memory) {
+    static const uint8_t least[LEAT_OPCUA_TYPES] = {0, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 4, 8, 16, 4,
+                                                    4, 2, 2, 4, 6, 1, 3, 1, 1, 1, 4, 4, 4, 4, 4,  4};
+    for (uint8_t type = 1; type < LEAT_OPCUA_TYPES; type++) {
+        uint8_t bytes[65] = {type | 0x80};
+        leat_store_u32_le(bytes + 1, 60u / least[type] + 1);
+        assert_nothing_is_asked_for(bytes, sizeof bytes, type, true);
+        assert_nothing_is_asked_for(bytes + 1, sizeof bytes - 1, type, false);
+    }
+    assert_nothing_is_asked_for((const uint8_t *)"\x17", 1, LEAT_OPCUA_DATA_VALUE, true);
+}
+END_TEST
+
+/* Four arrays of ten null Variants each: 400 bytes of memory an array. */
+START_TEST(all_arrays_of_a_message_share_one_budget) {
+    static const leat_opcua_options tight = {.memory = 1000}, wide = {.memory = 2500};
+    char bytes[5 + 4 * 15] = "\x98\4\0\0";
+    leat_opcua_value value;
+    for (size_t i = 0; i < 4; i++)
+        memcpy(bytes + 5 + 15 * i, "\x98\12\0\0", 5);
+    ck_assert_int_eq(decode_field(bytes, sizeof bytes, 0, AS_VARIANT, &tight, &value), LEAT_ELIMIT);
+    ck_assert_int_eq(decode_field(bytes, sizeof bytes, 0, AS_VARIANT, &wide, &value), 0);
 }
 END_TEST
 
@@ -262,12 +380,15 @@ START_TEST(no_failed_allocation_leaks_or_changes_a_value) {
 END_TEST
 
 int main(void) {
-    return suite_run(
-        "opcua_refused",
-        (const TTest *const[]){a_buffer_too_small_refuses_at_the_reservation, nonsensical_values_are_refused,
-                               dimensions_must_multiply_to_the_count, limits_hold_for_encoding_too,
-                               bytes_that_are_not_of_their_type_are_refused, a_matrix_is_written_in_both_forms,
-                               a_matrix_field_has_two_dimensions_and_all_its_elements, limits_hold_for_decoding,
-                               depth_is_limited_exactly_both_ways, all_kinds_of_nesting_share_one_depth,
-                               no_failed_allocation_leaks_or_changes_a_value, NULL});
+    return suite_run("opcua_refused",
+                     (const TTest *const[]){
+                         a_buffer_too_small_refuses_at_the_reservation, nonsensical_values_are_refused,
+                         dimensions_must_multiply_to_the_count, limits_hold_for_encoding_too,
+                         encoding_has_limits_by_default, a_length_that_the_wire_cannot_say_is_refused_without_looking,
+                         a_view_beyond_its_buffer_is_refused, decoding_has_limits_by_default,
+                         bytes_that_are_not_of_their_type_are_refused, a_matrix_is_written_in_both_forms,
+                         a_matrix_field_has_two_dimensions_and_all_its_elements, limits_hold_for_decoding,
+                         a_count_beyond_the_bytes_left_asks_for_no_memory, all_arrays_of_a_message_share_one_budget,
+                         depth_is_limited_exactly_both_ways, all_kinds_of_nesting_share_one_depth,
+                         no_failed_allocation_leaks_or_changes_a_value, NULL});
 }

@@ -214,6 +214,21 @@ START_TEST(what_is_refused_is_released_too) {
 }
 END_TEST
 
+/* The composite would hold itself: refused in the midst of the walk, and the writer index goes back. */
+START_TEST(a_view_of_the_composite_itself_is_refused) {
+    leat_opcua_value array = leat_opcua_array(LEAT_OPCUA_INT32, numbers(), ELEMENTS), values[2] = {array};
+    leat_composite *composite = fresh();
+    leat_opcua_decoder decoder;
+    ck_assert_int_eq(leat_opcua_wrap_variant(composite, &array, NULL, NULL, NULL), 0);
+    ck_assert_int_eq(leat_opcua_decoder_init(&decoder, leat_composite_buffer(composite), leat_unpooled(), NULL), 0);
+    ck_assert_int_eq(leat_opcua_decode_variant(&decoder, &values[1]), 0);
+    leat_opcua_value both = leat_opcua_array(LEAT_OPCUA_VARIANT, values, 2);
+    assert_refused(composite, &both, LEAT_EINVAL);
+    leat_opcua_decoder_clean_up(&decoder);
+    end(composite);
+}
+END_TEST
+
 /* Wraps behind a text, which must stay when memory runs out; released once, whatever fails. */
 static int wrap_behind_text(leat_alloc *alloc, void *context) {
     leat_opcua_value inner = leat_opcua_matrix(LEAT_OPCUA_INT32, numbers(), ELEMENTS, dimensions, 2);
@@ -243,13 +258,13 @@ START_TEST(no_failed_allocation_loses_a_release_or_a_byte) {
 END_TEST
 
 int main(void) {
-    return suite_run(
-        "opcua_wrap",
-        (const TTest *const[]){an_array_is_the_callers_own_bytes_between_head_and_dimensions,
-                               no_byte_of_a_wrapped_array_is_copied, a_field_is_wrapped_too,
-                               arrays_inside_data_values_are_wrapped_with_one_release,
-                               a_view_is_wrapped_as_a_share_of_its_buffer,
-                               small_arrays_and_those_in_another_form_are_copied_and_released_at_once,
-                               nobody_changes_the_callers_array, a_slice_keeps_the_array_beyond_its_composite,
-                               what_is_refused_is_released_too, no_failed_allocation_loses_a_release_or_a_byte, NULL});
+    return suite_run("opcua_wrap", (const TTest *const[]){
+                                       an_array_is_the_callers_own_bytes_between_head_and_dimensions,
+                                       no_byte_of_a_wrapped_array_is_copied, a_field_is_wrapped_too,
+                                       arrays_inside_data_values_are_wrapped_with_one_release,
+                                       a_view_is_wrapped_as_a_share_of_its_buffer,
+                                       small_arrays_and_those_in_another_form_are_copied_and_released_at_once,
+                                       nobody_changes_the_callers_array, a_slice_keeps_the_array_beyond_its_composite,
+                                       what_is_refused_is_released_too, a_view_of_the_composite_itself_is_refused,
+                                       no_failed_allocation_loses_a_release_or_a_byte, NULL});
 }
