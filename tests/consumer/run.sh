@@ -54,6 +54,7 @@ new_handler() {
     local kind
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
+    ! "$source/dev" new-handler switch "$folder" 2>step.log || { echo "a handler may not be called switch" && exit 1; }
     quietly "$source/dev" new-handler echo_upper "$folder"
     for kind in static shared; do
         quietly cmake -S "$folder" -B "$folder/$kind" -G Ninja -DCMAKE_PREFIX_PATH="$work/moved-$kind"
