@@ -107,11 +107,15 @@ static void close_place(leat_channel *channel, leat_ctx *ctx) {
 
 /* What a removed handler forgot to let go of does not stay counted, and the test kit says so. */
 static void settle(leat_ctx *ctx) {
-    if (ctx->held == 0 && ctx->held_out == 0)
-        return;
-    leat_complain(ctx->channel->loop, ctx->handler->name, "was removed while it held bytes", "");
-    leat_ctx_unhold(ctx, ctx->held);
-    leat_ctx_unhold_out(ctx, ctx->held_out);
+    if (ctx->held > 0 || ctx->held_out > 0) {
+        leat_complain(ctx->channel->loop, ctx->handler->name, "was removed while it held bytes", "");
+        leat_ctx_unhold(ctx, ctx->held);
+        leat_ctx_unhold_out(ctx, ctx->held_out);
+    }
+    if (ctx->flags & CTX_PAUSES) {
+        leat_complain(ctx->channel->loop, ctx->handler->name, "was removed while it had paused reading", "");
+        leat_ctx_resume_reading(ctx);
+    }
 }
 
 void leat_ctx_remove(leat_ctx *ctx) {

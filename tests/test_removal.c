@@ -186,6 +186,28 @@ START_TEST(held_bytes_that_a_handler_forgot_do_not_pause_the_channel_for_ever) {
 }
 END_TEST
 
+static void pause_and_release(leat_ctx *ctx, leat_msg msg) {
+    leat_ctx_pause_reading(ctx);
+    leat_msg_release(msg);
+}
+
+START_TEST(a_pause_that_a_handler_forgot_does_not_last_for_ever_either) {
+    static const leat_handler forgetful = {.name = "forgetful", .read = pause_and_release};
+    leat_embedded *e = leat_embedded_new((const leat_stage[]){{&forgetful}, {0}});
+    leat_embedded_feed_text(e, "1");
+    ck_assert(!leat_channel_wants_read(leat_embedded_channel(e)));
+    leat_loop_enter(leat_embedded_loop(e));
+    leat_ctx_remove(leat_channel_find(leat_embedded_channel(e), "forgetful"));
+    leat_loop_leave(leat_embedded_loop(e));
+    ck_assert(leat_channel_wants_read(leat_embedded_channel(e)));
+    leat_embedded_feed_text(e, "2");
+    ck_assert_str_eq(leat_embedded_read_text(e), "2");
+    ck_assert_uint_eq(leat_embedded_finish(e), 1);
+    ck_assert_ptr_nonnull(strstr(leat_embedded_report(e), "forgetful was removed while it had paused reading"));
+    leat_embedded_free(e);
+}
+END_TEST
+
 /* Says goodbye through the whole pipeline when it is removed; its completion lies in its state. */
 typedef struct leaver {
     leat_done done;
@@ -242,5 +264,6 @@ int main(void) {
                                             a_decoder_added_amid_a_read_decodes_that_read,
                                             an_end_of_stream_behind_an_unfinished_frame_tells_of_it_once,
                                             held_bytes_that_a_handler_forgot_do_not_pause_the_channel_for_ever,
+                                            a_pause_that_a_handler_forgot_does_not_last_for_ever_either,
                                             a_write_of_a_removed_handler_from_the_tail_keeps_its_state_too, NULL});
 }
