@@ -35,7 +35,7 @@ leat_bytebuf *leat_component_split(leat_composite *composite, uint32_t i, uint64
     if (!ours)
         return leat_bytebuf_slice_range(owner, index, n, composite->handle.alloc);
     leat_bytebuf *part = leat_bytebuf_split_range(owner, index, n, composite->handle.alloc);
-    if (part && leat_storage_of(owner)->read_only)
+    if (part && leat_bytebuf_has_flag(owner, LEAT_BYTEBUF_FROZEN))
         part->flags |= LEAT_BYTEBUF_FROZEN;
     return part;
 }

@@ -115,10 +115,29 @@ START_TEST(a_writer_says_when_what_it_wrote_is_lost) {
 }
 END_TEST
 
+START_TEST(a_position_goes_no_further_than_the_end) {
+    for (int parted = 0; parted < 2; parted++) {
+        leat_bytebuf *buf = parted ? leat_composite_buffer(leat_composite_new(leat_unpooled(), 1))
+                                   : leat_bytebuf_new(leat_unpooled(), 64);
+        leat_bytebuf_position position = {0, 0};
+        leat_span span;
+        ck_assert(leat_bytebuf_write_bytes(buf, "seven..", 7));
+        leat_bytebuf_position_advance(buf, &position, 5);
+        leat_bytebuf_position_advance(buf, &position, UINT64_MAX);
+        ck_assert_uint_eq(leat_bytebuf_spans_at(buf, position, &span, 1, NULL), 0);
+        ck_assert(leat_bytebuf_write_bytes(buf, "more", 4));
+        ck_assert_uint_eq(leat_bytebuf_spans_at(buf, position, &span, 1, NULL), 1);
+        ck_assert(span.length == 4 && memcmp(span.bytes, "more", 4) == 0);
+        leat_bytebuf_release(buf);
+    }
+}
+END_TEST
+
 int main(void) {
     return suite_run("bytebuf_borders", (const TTest *const[]){a_format_that_fits_exactly_is_written_without_growing,
                                                                bytes_of_the_buffer_itself_may_be_appended_to_it,
                                                                text_with_faults_may_lie_in_the_buffer_itself,
                                                                bytes_that_were_read_may_be_put_in_front_again,
-                                                               a_writer_says_when_what_it_wrote_is_lost, NULL});
+                                                               a_writer_says_when_what_it_wrote_is_lost,
+                                                               a_position_goes_no_further_than_the_end, NULL});
 }

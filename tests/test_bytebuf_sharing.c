@@ -127,6 +127,21 @@ START_TEST(a_small_slice_kept_from_a_large_block_does_not_pin_it) {
 }
 END_TEST
 
+START_TEST(a_quarter_of_a_block_is_kept_as_it_is_and_less_is_copied) {
+    for (uint64_t size = 100; size < 3000; size += 113)
+        for (uint64_t less = 0; less < 2; less++) {
+            leat_bytebuf *block = leat_bytebuf_new(leat_unpooled(), size);
+            uint64_t storage = leat_bytebuf_storage_size(block);
+            ck_assert(leat_bytebuf_write_zero(block, storage / 4));
+            leat_bytebuf *part = leat_bytebuf_split(block, storage / 4 - less), *before = part;
+            ck_assert_int_eq(leat_bytebuf_keep(&part), 0);
+            ck_assert((part == before) == (less == 0 || storage <= 512));
+            leat_bytebuf_release(part);
+            leat_bytebuf_release(block);
+        }
+}
+END_TEST
+
 START_TEST(a_block_is_rewound_when_its_slices_are_gone) {
     leat_bytebuf *block = leat_bytebuf_new(leat_unpooled(), 1000);
     leat_bytebuf *before = block;
@@ -152,5 +167,6 @@ int main(void) {
                          shared_bytes_are_neither_moved_down_nor_prepended_over,
                          a_handle_with_two_references_refuses_everything_that_moves,
                          own_without_memory_leaves_the_buffer, a_small_slice_kept_from_a_large_block_does_not_pin_it,
+                         a_quarter_of_a_block_is_kept_as_it_is_and_less_is_copied,
                          a_block_is_rewound_when_its_slices_are_gone, NULL});
 }

@@ -233,13 +233,16 @@ static const change changes[] = {
     {owns, "own", "Bcdefghi"},
 };
 
-static void assert_seen_anew(const change *of, uint64_t looked) {
+/* Looks at byte `looked` before the change, and at byte `first` of what is readable after it. */
+static void assert_seen_anew(const change *of, uint64_t looked, uint64_t first) {
     leat_composite *composite = three();
     leat_bytebuf *buf = leat_composite_buffer(composite);
     uint8_t byte;
     ck_assert(leat_bytebuf_read_u8(buf, &byte));
     ck_assert_uint_eq(leat_bytebuf_get_u8(buf, looked), (uint8_t) "abcdefghi"[looked]);
     ck_assert_msg(of->make(composite), "%s", of->name);
+    ck_assert_msg(leat_bytebuf_get_u8(buf, leat_bytebuf_reader_index(buf) + first) == (uint8_t)of->expected[first],
+                  "first look after %s", of->name);
     for (const char *expected = of->expected; *expected; expected++) {
         uint64_t at = leat_bytebuf_reader_index(buf);
         ck_assert_msg(leat_bytebuf_get_u8(buf, at) == (uint8_t)*expected, "get after %s", of->name);
@@ -253,7 +256,8 @@ static void assert_seen_anew(const change *of, uint64_t looked) {
 START_TEST(every_change_of_structure_forgets_where_one_looked_last) {
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
         for (uint64_t looked = 0; looked < 9; looked++)
-            assert_seen_anew(&changes[i], looked);
+            for (uint64_t first = 0; first < strlen(changes[i].expected); first++)
+                assert_seen_anew(&changes[i], looked, first);
 }
 END_TEST
 

@@ -75,6 +75,27 @@ START_TEST(a_stack_of_components_does_not_grow_for_ever) {
 }
 END_TEST
 
+/* Bytes that are said to be there and never looked at fill it up to 2^63 - 1. */
+START_TEST(no_sum_of_components_goes_beyond_what_an_index_can_be) {
+    leat_composite *composite = three();
+    leat_bytebuf *buf = leat_composite_buffer(composite), *list[] = {text("one"), text("two")};
+    ck_assert_int_eq(leat_composite_add_static(composite, "", (size_t)INT64_MAX - 9 - 5), 0);
+    uint64_t writer = leat_bytebuf_writer_index(buf);
+    ck_assert_int_eq(leat_composite_add_static(composite, "", SIZE_MAX), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_add(composite, text("123456")), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_add_list(composite, list, 2), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_add_flattened(composite, text("123456789"), 1, 6), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_insert(composite, 0, text("123456")), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_prepend(composite, leat_composite_buffer(three())), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_prepend_bytes(composite, "123456", 6), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_add_bytes(composite, "123456", 6), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_bytebuf_reserve(buf, 6), LEAT_ELIMIT);
+    ck_assert(leat_composite_component_count(composite) == 4 && leat_bytebuf_writer_index(buf) == writer);
+    ck_assert_int_eq(leat_composite_add(composite, text("12345")), 0);
+    end(composite);
+}
+END_TEST
+
 /* ---- what fails changes nothing ---- */
 
 static leat_composite *source(bool shared, leat_bytebuf **other) {
@@ -117,5 +138,6 @@ int main(void) {
                                                               room_is_no_component_until_something_is_in_it,
                                                               clear_drops_every_component_also_empty_ones,
                                                               a_stack_of_components_does_not_grow_for_ever,
+                                                              no_sum_of_components_goes_beyond_what_an_index_can_be,
                                                               a_prepend_that_fails_leaves_the_indices_too, NULL});
 }

@@ -1,5 +1,6 @@
 /* Pools and threads: what is made on one and released on another. */
 #include "core/bytebuf.h"
+#include "core/poison_internal.h"
 #include "core/pool.h"
 #include "tests/support/suite.h"
 
@@ -75,6 +76,25 @@ START_TEST(a_pool_outlives_its_last_block) {
     leat_bytebuf_release(slice);
 }
 END_TEST
+
+#ifdef LEAT_ASAN
+START_TEST(what_is_released_elsewhere_is_poisoned_until_it_is_lent_again) {
+    bundle all = {.pool = leat_pool_new(NULL, NULL)};
+    make_all(&all);
+    const uint8_t *byte = leat_bytebuf_data(all.bufs[500]);
+    ck_assert(!__asan_address_is_poisoned(byte));
+    run_elsewhere(release_all, &all);
+    ck_assert(__asan_address_is_poisoned(byte));
+    make_all(&all);
+    ck_assert(!__asan_address_is_poisoned(byte));
+    release_all(&all);
+    leat_pool_release(all.pool);
+}
+END_TEST
+#define POISON_TEST what_is_released_elsewhere_is_poisoned_until_it_is_lent_again,
+#else
+#define POISON_TEST
+#endif
 
 /* Nothing else is kept. */
 START_TEST(what_came_back_goes_before_blocks_are_refused) {
@@ -158,8 +178,11 @@ END_TEST
 
 int main(void) {
     return suite_run("pool_threads", (const TTest *const[]){
-                                         what_is_released_elsewhere_comes_back, a_thread_may_end_and_leave_live_buffers,
-                                         a_pool_outlives_its_last_block, what_came_back_goes_before_blocks_are_refused,
+                                         POISON_TEST
+
+                                             what_is_released_elsewhere_comes_back,
+                                         a_thread_may_end_and_leave_live_buffers, a_pool_outlives_its_last_block,
+                                         what_came_back_goes_before_blocks_are_refused,
                                          a_pool_may_move_to_another_thread, pools_end_while_others_release_their_blocks,
                                          a_counting_allocator_below_gets_everything_back, NULL});
 }

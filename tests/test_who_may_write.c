@@ -259,6 +259,25 @@ static scene split_from_static_bytes_owned(void) {
     return made;
 }
 
+/* A part of the only component, whose owner may not append. */
+static scene split_from_a_composite_of(leat_bytebuf *component) {
+    leat_composite *composite = leat_composite_new(leat_unpooled(), 1);
+    leat_composite_add(composite, component);
+    leat_bytebuf *parent = leat_composite_buffer(composite);
+    return (scene){leat_bytebuf_split(parent, 8), {parent}};
+}
+
+static scene split_from_a_composite_of_static_bytes(void) {
+    return split_from_a_composite_of(leat_bytebuf_wrap_static(leat_unpooled(), "01234567rest", 12));
+}
+
+static scene split_from_a_composite_of_a_slice(void) {
+    leat_bytebuf *parent = text("01234567rest");
+    scene made = split_from_a_composite_of(leat_bytebuf_slice_readable(parent));
+    made.others[1] = parent;
+    return made;
+}
+
 /** What the rule says of the subject: change its first byte, its last, append, move an index. */
 typedef struct row {
     scene (*make)(void);
@@ -309,6 +328,8 @@ static const row rows[] = {
     ROW(slice_of_wrapped_memory, false, false, false, true),
     ROW(split_from_a_slice, false, false, false, true),
     ROW(split_from_static_bytes_owned, true, true, true, true),
+    ROW(split_from_a_composite_of_static_bytes, false, false, false, true),
+    ROW(split_from_a_composite_of_a_slice, false, false, false, true),
 };
 
 static void release_scene(scene *made) {
