@@ -103,6 +103,7 @@ static void close_other_side(leat_channel *channel) {
     start_close_timer(channel);
 }
 
+/* A handler that closes passes on the close of our side, or, once that has reached the transport, asks for the rest. */
 void leat_channel_begin_close(leat_channel *channel) {
     leat_assert_thread(channel->loop);
     if (channel_has(channel, CHANNEL_ENDED))
@@ -111,17 +112,18 @@ void leat_channel_begin_close(leat_channel *channel) {
     channel->flags |= CHANNEL_CLOSE_ASKED;
     if (first && !half)
         start_close_timer(channel);
-    else if (!first && half)
+    else if (half && channel_has(channel, CHANNEL_CLOSING))
         close_other_side(channel);
 }
 
 void leat_channel_close(leat_channel *channel) {
     if (channel_has(channel, CHANNEL_ENDED))
         return;
-    if (channel_has(channel, CHANNEL_CLOSE_ASKED))
-        leat_channel_begin_close(channel);
-    else
+    leat_assert_thread(channel->loop);
+    if (!channel_has(channel, CHANNEL_CLOSE_ASKED))
         leat_ctx_close(tail_of(channel));
+    else if (channel_has(channel, CHANNEL_READS_ON))
+        close_other_side(channel);
 }
 
 void leat_channel_half_close(leat_channel *channel) {

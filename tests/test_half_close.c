@@ -1,6 +1,8 @@
 /* Closing our side only: what the peer sends goes on being delivered. */
 #include "core/transport.h"
+#include "handlers/limit.h"
 #include "handlers/line.h"
+#include "handlers/log.h"
 #include "tests/support/finish.h"
 
 #include <string.h>
@@ -48,6 +50,46 @@ START_TEST(what_was_written_leaves_and_what_comes_is_delivered) {
     ck_assert(leat_embedded_is_closed(e) && !leat_channel_is_readable(channel));
     ck_assert_int_eq(leat_channel_error(channel), 0);
     finish(e);
+}
+END_TEST
+
+/* Each has a `close` of its own; the limit passes it on later. */
+static const leat_limit_config slow = {.write_rate = 1000, .write_burst = 1};
+static const leat_stage closing[] = {
+    {&leat_limit, &slow, NULL}, {&leat_log, &(const leat_log_config){.level = LEAT_LOG_ERROR}, NULL}, {0}};
+
+START_TEST(handlers_that_pass_a_close_on_do_not_make_it_a_whole_one) {
+    leat_embedded *e = leat_embedded_new(closing);
+    leat_channel *channel = leat_embedded_channel(e);
+    leat_embedded_write_text(e, "passes at once");
+    leat_embedded_write_text(e, "waits");
+    half_close(e);
+    ck_assert(leat_channel_is_readable(channel) && !leat_embedded_is_shut_down(e));
+    leat_embedded_feed_text(e, "while it is held up");
+    leat_embedded_advance(e, 1000000);
+    ck_assert(leat_channel_is_readable(channel) && leat_embedded_is_shut_down(e));
+    leat_embedded_feed_text(e, "answer");
+    ck_assert_str_eq(leat_embedded_read_text(e), "while it is held up");
+    ck_assert_str_eq(leat_embedded_read_text(e), "answer");
+    leat_bytebuf_release(leat_embedded_take_written(e));
+    finish(e);
+}
+END_TEST
+
+START_TEST(a_whole_close_while_handlers_hold_half_of_one_ends_both_sides) {
+    leat_embedded *e = leat_embedded_new(closing);
+    leat_channel *channel = leat_embedded_channel(e);
+    leat_embedded_write_text(e, "passes at once");
+    leat_embedded_write_text(e, "waits");
+    half_close(e);
+    leat_channel_close(channel);
+    ck_assert(!leat_channel_is_readable(channel));
+    leat_embedded_advance(e, 4999);
+    ck_assert(leat_embedded_is_shut_down(e) && !leat_embedded_is_closed(e));
+    leat_embedded_advance(e, 1);
+    ck_assert(leat_embedded_is_closed(e));
+    leat_bytebuf_release(leat_embedded_take_written(e));
+    leat_embedded_free(e);
 }
 END_TEST
 
@@ -126,6 +168,8 @@ END_TEST
 
 int main(void) {
     return suite_run("half_close", (const TTest *const[]){what_was_written_leaves_and_what_comes_is_delivered,
+                                                          handlers_that_pass_a_close_on_do_not_make_it_a_whole_one,
+                                                          a_whole_close_while_handlers_hold_half_of_one_ends_both_sides,
                                                           the_peers_end_waits_behind_what_nobody_asked_for_yet,
                                                           a_whole_close_after_it_drops_what_comes_and_has_its_timeout,
                                                           it_does_nothing_to_a_channel_that_closes,
