@@ -32,7 +32,7 @@ int leat_decoder_recovered(leat_decoder *decoder, int code) {
 }
 
 void leat_decoder_pause(leat_decoder *decoder) {
-    decoder->paused = true;
+    decoder->paused = decoder->stopped = true;
 }
 
 void leat_decoder_resume(leat_ctx *ctx) {
@@ -53,13 +53,13 @@ static uint64_t readable(const leat_bytebuf *buf) {
     return buf ? leat_bytebuf_readable(buf) : 0;
 }
 
-static uint64_t waiting(const leat_decoder *decoder) {
+uint64_t leat_decoder_waiting(const leat_decoder *decoder) {
     return readable(decoder->held) + readable(decoder->input) - decoder->borrowed;
 }
 
-/* Whole frames may wait here for demand. */
+/* Whole frames may wait here for demand; and who pauses has not done with the last one. */
 static bool is_stopped(const leat_decoder *decoder) {
-    return decoder->stopped && (decoder->again || waiting(decoder) > 0);
+    return decoder->paused || (decoder->stopped && (decoder->again || leat_decoder_waiting(decoder) > 0));
 }
 
 static void forget(leat_bytebuf **buf) {
@@ -75,7 +75,7 @@ static void drop_all(leat_decoder *decoder) {
 }
 
 static void count_held(leat_ctx *ctx, leat_decoder *decoder) {
-    uint64_t now = waiting(decoder);
+    uint64_t now = leat_decoder_waiting(decoder);
     if (!decoder->stopped && !decoder->busy && now > COUNTED_OF_PARTIAL)
         now = COUNTED_OF_PARTIAL;
     if (now > decoder->counted)
@@ -252,7 +252,7 @@ static void hand_on(leat_ctx *ctx, leat_decoder *decoder) {
     } else {
         leat_bytebuf_release(held);
     }
-    if (decoder->eof)
+    if (decoder->eof && leat_channel_is_readable(leat_ctx_channel(ctx)))
         leat_ctx_fire_eof(ctx);
 }
 
@@ -267,8 +267,11 @@ static void decode_last(leat_ctx *ctx, leat_decoder *decoder) {
         report(ctx, decoder, result);
 }
 
+/* Nobody is told of an end behind a close. */
 static void end_stream(leat_ctx *ctx, leat_decoder *decoder) {
     decoder->eof = false;
+    if (!leat_channel_is_readable(leat_ctx_channel(ctx)))
+        return;
     if (decoder->held && decoder->decode_last)
         decode_last(ctx, decoder);
     if (decoder->held || (decoder->expecting && !decoder->failed))
@@ -291,7 +294,7 @@ static void finish_round(leat_ctx *ctx, leat_decoder *decoder) {
     if (is_over(ctx, decoder))
         drop_all(decoder);
     count_held(ctx, decoder);
-    if (!decoder->stopped && waiting(decoder) > decoder->limit)
+    if (!decoder->stopped && leat_decoder_waiting(decoder) > decoder->limit)
         fail(ctx, decoder, LEAT_ETOOLONG);
     if (decoder->read_done)
         pass_read_done(ctx, decoder);

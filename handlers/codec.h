@@ -92,11 +92,17 @@ LEAT_API void leat_decoder_expect_more(leat_decoder *decoder, bool expecting);
  */
 LEAT_API int leat_decoder_recovered(leat_decoder *decoder, int code);
 
-/** Stops decoding after the message that is being decoded, until leat_decoder_resume; for protocols that take turns. */
+/**
+ * Stops decoding after the message that is being decoded, until leat_decoder_resume; for protocols that take turns. An
+ * `eof` waits meanwhile.
+ */
 LEAT_API void leat_decoder_pause(leat_decoder *decoder);
 
 /** Goes on after leat_decoder_pause, at the latest at the end of this turn. */
 LEAT_API void leat_decoder_resume(leat_ctx *ctx);
+
+/** Returns the bytes that came and wait to be decoded. */
+LEAT_API uint64_t leat_decoder_waiting(const leat_decoder *decoder);
 
 /** Splits the first `length` readable bytes of `in` off as the message: returns 1, or LEAT_ENOMEM. */
 LEAT_API int leat_decoder_frame(leat_bytebuf *in, uint64_t length, leat_msg *out);

@@ -37,6 +37,7 @@ static int on_begin(llhttp_t *parser) {
     leat_http_start_timer(ctx, http->limits.request_ms);
     http->begun = true;
     http->in_body = false;
+    leat_decoder_expect_more(&http->decoder, true);
     http->draft = leat_http_draft_new(leat_channel_alloc(leat_ctx_channel(ctx)), &http->limits);
     return http->draft ? 0 : fail(http, LEAT_ENOMEM);
 }
@@ -163,6 +164,7 @@ static int hand_over(leat_ctx *ctx, struct http *http, leat_msg *out) {
     http->minor = request->minor;
     http->head = strcmp(request->method, "HEAD") == 0;
     http->draft = NULL;
+    leat_decoder_expect_more(&http->decoder, false);
     leat_decoder_pause(&http->decoder);
     *out = leat_msg_of(&leat_type_http_request, request);
     return 1;
@@ -205,10 +207,10 @@ void leat_http_start_timer(leat_ctx *ctx, uint64_t ms) {
 static void time_out(leat_timer *timer) {
     struct http *http = (struct http *)(void *)((char *)timer - offsetof(struct http, timer));
     leat_ctx *ctx = leat_ctx_of_state(http);
-    if (!http->begun) {
+    if (!http->begun)
         leat_channel_close(leat_ctx_channel(ctx));
+    if (!leat_channel_is_readable(leat_ctx_channel(ctx)))
         return;
-    }
     leat_http_turn_away(ctx, 408);
     leat_ctx_fire_error(ctx, LEAT_ETIMEDOUT);
 }
@@ -253,14 +255,13 @@ static void active(leat_ctx *ctx) {
     leat_ctx_fire_active(ctx);
 }
 
+/* The end waits for the answers to all that came before it; a stream could go on for ever. */
 static void eof(leat_ctx *ctx) {
     struct http *http = leat_state(ctx);
-    http->eof = http->phase == HTTP_ANSWERING;
-    if (http->eof)
-        return;
-    if (http->begun)
-        leat_ctx_fire_error(ctx, LEAT_ETRUNCATED);
-    leat_decoder_eof(ctx);
+    if (http->phase == HTTP_STREAMING && leat_decoder_waiting(&http->decoder) == 0)
+        leat_ctx_fire_eof(ctx);
+    else
+        leat_decoder_eof(ctx);
 }
 
 static void stop_timer(leat_ctx *ctx) {

@@ -264,6 +264,15 @@ static void removed(leat_ctx *ctx) {
     leat_decoder_removed(ctx);
 }
 
+/* Closed for good nobody waits for the response; when only our side was, somebody does. */
+static void close_on(leat_ctx *ctx) {
+    struct client *client = leat_state(ctx);
+    leat_channel *channel = leat_ctx_channel(ctx);
+    leat_ctx_close(ctx);
+    if (!leat_channel_is_readable(channel))
+        leat_timer_stop(leat_channel_loop(channel), &client->timer);
+}
+
 static void inactive(leat_ctx *ctx) {
     struct client *client = leat_state(ctx);
     leat_timer_stop(leat_channel_loop(leat_ctx_channel(ctx)), &client->timer);
@@ -292,4 +301,5 @@ const leat_handler leat_http_client = {
     .inactive = inactive,
     .wake = leat_decoder_wake,
     .write = write_request,
+    .close = close_on,
 };

@@ -94,7 +94,6 @@ struct http {
     bool keep_alive;
     bool head; /* the last request was a HEAD */
     bool chunked;
-    bool eof; /* the peer ended its side while its response was due */
 };
 
 /** Starts the time that the peer has from now on. */

@@ -12,10 +12,16 @@ static void finish_response(leat_ctx *ctx, struct http *http) {
     http->phase = HTTP_READING;
     if (!http->keep_alive) {
         leat_ctx_close(ctx);
+        leat_ctx_wake(ctx); /* lets go of what came behind */
         return;
     }
     leat_http_start_timer(ctx, http->limits.keep_alive_ms);
     leat_decoder_resume(ctx);
+}
+
+/* The peer ended its side, and asked for nothing more before. */
+static bool is_last(const struct http *http) {
+    return http->decoder.eof && leat_decoder_waiting(&http->decoder) == 0;
 }
 
 static bool has_body(const struct http *http, const http_response *response) {
@@ -73,7 +79,7 @@ static void write_response(leat_ctx *ctx, struct http *http, leat_msg msg, leat_
     }
     bool streams = response->stream && has_body(http, response);
     http->chunked = response->stream && http->minor == 1;
-    http->keep_alive = http->keep_alive && !http->eof && (!streams || http->chunked);
+    http->keep_alive = http->keep_alive && !is_last(http) && (!streams || http->chunked);
     write_parts(ctx, http, response, done);
     leat_msg_release(msg);
     if (streams)

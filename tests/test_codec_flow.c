@@ -88,6 +88,57 @@ START_TEST(the_rest_of_a_frame_that_came_while_it_was_stopped_is_decoded_when_it
 }
 END_TEST
 
+START_TEST(the_end_waits_as_long_as_it_is_paused) {
+    leat_embedded *embedded = leat_embedded_new(just_pairs);
+    leat_ctx *decoder = leat_channel_find(leat_embedded_channel(embedded), "pairs");
+    leat_decoder_pause(leat_state(decoder));
+    leat_embedded_feed_text(embedded, "aab");
+    ck_assert_uint_eq(leat_decoder_waiting(leat_state(decoder)), 3);
+    leat_embedded_feed_text(embedded, "b");
+    leat_embedded_feed_eof(embedded);
+    assert_texts(embedded, TEXTS(NULL));
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 0);
+    leat_decoder_resume(decoder);
+    leat_embedded_run(embedded);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 1);
+    assert_texts(embedded, TEXTS("aa", "bb"));
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(paused_without_a_byte_it_passes_the_end_on_when_it_goes_on) {
+    leat_embedded *embedded = leat_embedded_new(just_pairs);
+    leat_ctx *decoder = leat_channel_find(leat_embedded_channel(embedded), "pairs");
+    leat_decoder_pause(leat_state(decoder));
+    leat_embedded_feed_eof(embedded);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 0);
+    leat_decoder_resume(decoder);
+    leat_embedded_run(embedded);
+    ck_assert_uint_eq(leat_embedded_count_eof(embedded), 1);
+    assert_nothing_left(embedded);
+}
+END_TEST
+
+START_TEST(an_end_that_waits_is_not_passed_on_behind_a_close) {
+    for (int removed = 0; removed < 2; removed++) {
+        leat_embedded *embedded = with_demand(1);
+        leat_channel *channel = leat_embedded_channel(embedded);
+        leat_ctx *decoder = leat_channel_find(channel, "pairs");
+        leat_embedded_feed_text(embedded, "aabbc");
+        decoder->handler->eof(decoder);
+        leat_channel_close(channel);
+        if (removed)
+            leat_ctx_remove(decoder);
+        leat_channel_request(channel, 9);
+        leat_embedded_run(embedded);
+        ck_assert_uint_eq(leat_embedded_count_eof(embedded), 0);
+        ck_assert_int_eq(leat_channel_error(channel), 0);
+        assert_texts(embedded, TEXTS("aa"));
+        assert_nothing_left(embedded);
+    }
+}
+END_TEST
+
 START_TEST(the_end_waits_behind_frames_that_nobody_asked_for) {
     leat_embedded *embedded = with_demand(1);
     leat_embedded_feed_text(embedded, "aabb");
@@ -330,8 +381,10 @@ int main(void) {
             removed_while_decoding_it_hands_on_the_rest, removed_between_reads_it_hands_on_the_rest,
             bytes_left_over_at_the_end_are_truncated, it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
             the_rest_of_a_frame_that_came_while_it_was_stopped_is_decoded_when_it_goes_on,
-            the_end_waits_behind_frames_that_nobody_asked_for, removed_with_the_end_waiting_it_hands_on_both,
-            a_message_that_is_no_buffer_is_passed_on_at_once, an_unfinished_frame_above_the_limit_is_too_long,
+            the_end_waits_as_long_as_it_is_paused, paused_without_a_byte_it_passes_the_end_on_when_it_goes_on,
+            an_end_that_waits_is_not_passed_on_behind_a_close, the_end_waits_behind_frames_that_nobody_asked_for,
+            removed_with_the_end_waiting_it_hands_on_both, a_message_that_is_no_buffer_is_passed_on_at_once,
+            an_unfinished_frame_above_the_limit_is_too_long,
             a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest,
             a_decoder_may_have_more_messages_than_bytes_and_the_end_waits_for_them,
             a_frame_that_comes_one_byte_a_read_costs_in_proportion_to_its_length,
