@@ -72,6 +72,8 @@ static int on_field_text(llhttp_t *parser, const char *at, size_t length) {
 
 static int on_name_end(llhttp_t *parser) {
     struct http *http = http_of(parser);
+    if (!http->in_body && leat_http_draft_has_empty_text(http->draft))
+        return refuse(http, 400);
     return http->in_body || leat_http_draft_end_name(http->draft) ? 0 : refuse(http, 431);
 }
 
@@ -88,6 +90,20 @@ static bool has_one_host(const leat_http_request *request) {
     return hosts == 1 || (hosts == 0 && request->minor == 0);
 }
 
+/* RFC 9112 6.1: no coding but chunked, once, is understood here; HTTP/1.0 has none, so that its framing is in doubt.
+   Returns the status to refuse the request with, or 0. */
+static unsigned refusal_of_codings(const leat_http_request *request) {
+    const char *coding = NULL;
+    for (size_t i = 0; i < request->field_count; i++) {
+        if (strcasecmp(request->fields[i].name, "Transfer-Encoding") != 0)
+            continue;
+        if (coding || request->minor == 0)
+            return 400;
+        coding = request->fields[i].value;
+    }
+    return coding && strcasecmp(coding, "chunked") != 0 ? 501 : 0;
+}
+
 static int on_header_end(llhttp_t *parser) {
     struct http *http = http_of(parser);
     leat_http_request *request = &http->draft->request;
@@ -96,6 +112,9 @@ static int on_header_end(llhttp_t *parser) {
     request->minor = parser->http_minor;
     if (parser->http_major != 1 || !has_one_host(request))
         return refuse(http, 400);
+    unsigned refusal = refusal_of_codings(request);
+    if (refusal != 0)
+        return refuse(http, refusal);
     if ((parser->flags & F_CONTENT_LENGTH) && parser->content_length > http->limits.max_body)
         return refuse(http, 413);
     const char *expect = leat_http_request_field(request, "Expect");

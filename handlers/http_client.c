@@ -77,6 +77,8 @@ static int on_name_end(llhttp_t *parser) {
     struct client *client = client_of(parser);
     if (in_trailer(client))
         return 0;
+    if (leat_http_draft_has_empty_text(client->draft))
+        return fail(client, LEAT_ECORRUPT);
     return leat_http_draft_end_name(client->draft) ? 0 : fail(client, LEAT_ETOOLONG);
 }
 
@@ -139,6 +141,11 @@ static const llhttp_settings_t call_backs = {
 
 /* ---- decoding ---- */
 
+static int fail_once(struct client *client, int code) {
+    client->failure = client->failure ? client->failure : code;
+    return client->failure;
+}
+
 static bool has_something(const struct client *client) {
     return client->ready || client->body || client->ended;
 }
@@ -157,7 +164,7 @@ static int parse(struct client *client, leat_bytebuf *in) {
         llhttp_resume(&client->parser);
         return 0;
     default:
-        return client->failure ? client->failure : LEAT_ECORRUPT;
+        return fail_once(client, LEAT_ECORRUPT);
     }
 }
 
@@ -179,14 +186,14 @@ static leat_msg take_end(struct client *client) {
     return leat_msg_of(&leat_type_http_client_end, NULL);
 }
 
-/* One read may bring a header, some of a body and the end: they are fired one after another. */
+/* One read may bring a header, some of a body and the end, or what is wrong: they are fired one after another. */
 static int decode(leat_ctx *ctx, leat_bytebuf *in, leat_msg *out) {
     struct client *client = leat_state(ctx);
-    int code = has_something(client) ? 0 : parse(client, in);
-    if (code != 0 || !has_something(client))
+    int code = has_something(client) || client->failure ? client->failure : parse(client, in);
+    if (!has_something(client))
         return code;
     *out = client->ready ? take_response(client) : client->body ? take_body(client) : take_end(client);
-    if (has_something(client))
+    if (has_something(client) || client->failure)
         leat_decoder_again(&client->decoder);
     leat_decoder_expect_more(&client->decoder, client->waiting && !client->until_eof);
     return 1;

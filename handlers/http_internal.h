@@ -37,6 +37,11 @@ bool leat_http_draft_append(http_draft *draft, const char *bytes, size_t length)
 /** Ends the text that was appended since the last end and returns it; NULL = it is over the limits. */
 char *leat_http_draft_end_text(http_draft *draft);
 
+/** Tells whether nothing was appended since the last end. */
+static inline bool leat_http_draft_has_empty_text(const http_draft *draft) {
+    return draft->text_length == draft->text_start;
+}
+
 /** Makes path and query of a target; false = it is no target of an origin server. */
 bool leat_http_draft_set_target(http_draft *draft, char *target);
 

@@ -375,20 +375,25 @@ START_TEST(a_frame_that_is_only_announced_takes_no_memory) {
 END_TEST
 
 int main(void) {
-    return suite_run(
-        "codec_flow",
-        (const TTest *const[]){
-            removed_while_decoding_it_hands_on_the_rest, removed_between_reads_it_hands_on_the_rest,
-            bytes_left_over_at_the_end_are_truncated, it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
-            the_rest_of_a_frame_that_came_while_it_was_stopped_is_decoded_when_it_goes_on,
-            the_end_waits_as_long_as_it_is_paused, paused_without_a_byte_it_passes_the_end_on_when_it_goes_on,
-            an_end_that_waits_is_not_passed_on_behind_a_close, the_end_waits_behind_frames_that_nobody_asked_for,
-            removed_with_the_end_waiting_it_hands_on_both, a_message_that_is_no_buffer_is_passed_on_at_once,
-            an_unfinished_frame_above_the_limit_is_too_long,
-            a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest,
-            a_decoder_may_have_more_messages_than_bytes_and_the_end_waits_for_them,
-            a_frame_that_comes_one_byte_a_read_costs_in_proportion_to_its_length,
-            removed_by_its_last_message_it_passes_the_end_on_once_and_nothing_twice,
-            bytes_behind_the_line_that_removes_the_decoder_go_on_as_they_are, an_end_between_frames_is_clean,
-            a_frame_that_is_only_announced_takes_no_memory, NULL});
+    return suite_run("codec_flow", (const TTest *const[]){
+                                       removed_while_decoding_it_hands_on_the_rest,
+                                       removed_between_reads_it_hands_on_the_rest,
+                                       bytes_left_over_at_the_end_are_truncated,
+                                       it_stops_when_nobody_asks_for_more_and_goes_on_when_asked,
+                                       the_rest_of_a_frame_that_came_while_it_was_stopped_is_decoded_when_it_goes_on,
+                                       the_end_waits_as_long_as_it_is_paused,
+                                       paused_without_a_byte_it_passes_the_end_on_when_it_goes_on,
+                                       an_end_that_waits_is_not_passed_on_behind_a_close,
+                                       the_end_waits_behind_frames_that_nobody_asked_for,
+                                       removed_with_the_end_waiting_it_hands_on_both,
+                                       a_message_that_is_no_buffer_is_passed_on_at_once,
+                                       an_unfinished_frame_above_the_limit_is_too_long,
+                                       a_frame_larger_than_the_read_watermark_does_not_pause_its_own_rest,
+                                       a_decoder_may_have_more_messages_than_bytes_and_the_end_waits_for_them,
+                                       a_frame_that_comes_one_byte_a_read_costs_in_proportion_to_its_length,
+                                       removed_by_its_last_message_it_passes_the_end_on_once_and_nothing_twice,
+                                       bytes_behind_the_line_that_removes_the_decoder_go_on_as_they_are,
+                                       an_end_between_frames_is_clean,
+                                       a_frame_that_is_only_announced_takes_no_memory,
+                                       NULL});
 }

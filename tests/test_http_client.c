@@ -181,6 +181,31 @@ START_TEST(what_is_no_response_is_corrupt) {
 }
 END_TEST
 
+START_TEST(what_came_before_a_fault_comes_first_however_it_was_cut) {
+    const char *head = "200 OK|Transfer-Encoding=chunked\nhel";
+    assert_comes(NULL, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\nZ\r\n", head, LEAT_ECORRUPT);
+    assert_comes(NULL, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhelXX", head, LEAT_ECORRUPT);
+    assert_comes(NULL, "HTTP/1.1 200 OK\r\n: x\r\n\r\n", "", LEAT_ECORRUPT);
+}
+END_TEST
+
+START_TEST(a_response_that_was_closed_upon_does_not_time_out_but_with_half_a_close_it_does) {
+    static const leat_http_client_config hurried = {.response_ms = 100};
+    for (int half = 0; half < 2; half++) {
+        leat_embedded *e =
+            asking((leat_stage[]){{&leat_http_client, &hurried, NULL}, {&tolerant, NULL, NULL}, {0}}, NULL);
+        if (half)
+            leat_channel_half_close(leat_embedded_channel(e));
+        else
+            leat_channel_close(leat_embedded_channel(e));
+        leat_embedded_advance(e, 200);
+        ck_assert_int_eq(take_tolerated(e), half ? LEAT_ETIMEDOUT : 0);
+        leat_embedded_finish(e);
+        leat_embedded_free(e);
+    }
+}
+END_TEST
+
 static void assert_too_long(leat_http_client_config config, const char *input) {
     leat_embedded *e = asking((leat_stage[]){{&leat_http_client, &config, NULL}, {.handler = &tolerant}, {0}}, NULL);
     leat_embedded_feed_text(e, input);
@@ -257,13 +282,15 @@ START_TEST(no_failed_allocation_leaks) {
 END_TEST
 
 int main(void) {
-    return suite_run("http_client",
-                     (const TTest *const[]){a_request_is_written_with_its_fields_and_body,
-                                            what_would_forge_a_request_is_refused,
-                                            a_second_request_waits_for_the_end_of_the_first,
-                                            a_body_ends_with_its_length_its_last_chunk_or_the_connection,
-                                            interim_responses_are_dropped, a_response_cut_off_by_the_end_is_truncated,
-                                            what_is_no_response_is_corrupt, what_is_over_a_limit_is_too_long,
-                                            a_response_that_does_not_come_times_out_and_a_slow_body_does_not,
-                                            our_own_server_is_understood, no_failed_allocation_leaks, NULL});
+    return suite_run(
+        "http_client",
+        (const TTest *const[]){a_request_is_written_with_its_fields_and_body, what_would_forge_a_request_is_refused,
+                               a_second_request_waits_for_the_end_of_the_first,
+                               a_body_ends_with_its_length_its_last_chunk_or_the_connection,
+                               interim_responses_are_dropped, a_response_cut_off_by_the_end_is_truncated,
+                               what_came_before_a_fault_comes_first_however_it_was_cut,
+                               a_response_that_was_closed_upon_does_not_time_out_but_with_half_a_close_it_does,
+                               what_is_no_response_is_corrupt, what_is_over_a_limit_is_too_long,
+                               a_response_that_does_not_come_times_out_and_a_slow_body_does_not,
+                               our_own_server_is_understood, no_failed_allocation_leaks, NULL});
 }
