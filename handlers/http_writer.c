@@ -90,6 +90,11 @@ static void write_response(leat_ctx *ctx, struct http *http, leat_msg msg, leat_
 
 /* ---- streams (RFC 9112 7.1) ---- */
 
+/* What makes no bytes completes in its turn: behind those before it. */
+static void write_nothing(leat_ctx *ctx, leat_done *done) {
+    leat_ctx_write_copy(ctx, "", 0, done);
+}
+
 static void write_chunk(leat_ctx *ctx, leat_bytebuf *bytes, leat_done *done) {
     char header[CHUNK_HEADER_ROOM];
     int length = snprintf(header, sizeof header, "%llx\r\n", (unsigned long long)leat_bytebuf_readable(bytes));
@@ -99,21 +104,23 @@ static void write_chunk(leat_ctx *ctx, leat_bytebuf *bytes, leat_done *done) {
 }
 
 static void write_bytes(leat_ctx *ctx, struct http *http, leat_msg msg, leat_done *done) {
-    if (http->phase != HTTP_STREAMING)
+    if (http->phase != HTTP_STREAMING) {
         leat_ctx_refuse(ctx, msg, done, code_outside(ctx, http));
-    else if (leat_msg_size(msg) == 0) /* an empty chunk would end the stream */
-        leat_ctx_refuse(ctx, msg, done, 0);
-    else if (http->chunked)
+    } else if (leat_msg_size(msg) == 0) { /* an empty chunk would end the stream */
+        leat_msg_release(msg);
+        write_nothing(ctx, done);
+    } else if (http->chunked) {
         write_chunk(ctx, leat_msg_bytebuf(msg), done);
-    else
+    } else {
         leat_ctx_write(ctx, msg, done);
+    }
 }
 
 static void write_last_chunk(leat_ctx *ctx, const struct http *http, leat_done *done) {
     if (http->chunked)
         leat_ctx_write_copy(ctx, "0\r\n\r\n", 5, done);
     else
-        leat_ctx_complete(ctx, done, 0);
+        write_nothing(ctx, done);
 }
 
 static void end_stream(leat_ctx *ctx, struct http *http, leat_done *done) {

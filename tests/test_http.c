@@ -1,3 +1,4 @@
+#include "core/recorder.h"
 #include "core/verify.h"
 #include "tests/support/http_site.h"
 #include "tests/support/suite.h"
@@ -167,6 +168,31 @@ START_TEST(a_stream_ends_when_its_client_does) {
 }
 END_TEST
 
+static void write_nothing_and_end(leat_embedded *e, leat_recorder *recorder) {
+    leat_ctx *last = site_of(e);
+    leat_alloc *alloc = leat_embedded_alloc(e);
+    leat_ctx_write(last, leat_msg_of_bytebuf(leat_bytebuf_from_text(alloc, "x")), leat_recorder_done(recorder, "x"));
+    leat_ctx_write(last, leat_msg_of_bytebuf(leat_bytebuf_new(alloc, 0)), leat_recorder_done(recorder, "nothing"));
+    leat_http_end(last, leat_recorder_done(recorder, "end"));
+    leat_embedded_run(e);
+}
+
+START_TEST(what_makes_no_bytes_completes_behind_what_was_written_before) {
+    for (int minor = 0; minor < 2; minor++) {
+        leat_recorder *recorder = leat_recorder_new(leat_unpooled());
+        leat_embedded *e = site_fed(site_stages, minor ? GET_STREAM : "GET /stream HTTP/1.0\r\n\r\n");
+        leat_embedded_limit_writes(e, 100, 0);
+        write_nothing_and_end(e, recorder);
+        ck_assert_str_eq(leat_recorder_take(recorder), "");
+        leat_embedded_allow_writes(e, UINT64_MAX);
+        ck_assert_str_eq(leat_recorder_take(recorder), "x done LEAT_OK\nnothing done LEAT_OK\nend done LEAT_OK\n");
+        leat_embedded_written_text(e);
+        assert_nothing_left(e);
+        leat_recorder_free(recorder);
+    }
+}
+END_TEST
+
 /* ---- misuse ---- */
 
 static int last_status;
@@ -274,6 +300,7 @@ int main(void) {
                                                     a_shared_chunk_is_not_copied,
                                                     closing_ends_a_stream_properly,
                                                     a_stream_for_http_1_0_is_plain_bytes_up_to_the_close,
+                                                    what_makes_no_bytes_completes_behind_what_was_written_before,
                                                     a_stream_ends_when_its_client_does,
                                                     writes_that_answer_nothing_are_refused,
                                                     an_answer_after_the_close_is_told_so,
