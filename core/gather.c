@@ -53,6 +53,8 @@ static void shut_slots(leat_gather *gather) {
     composite->count = (uint32_t)(gather->slot - leat_component_of(composite, 0));
     composite->handle.hot.writer = composite->handle.hot.write_limit = gather->length;
     gather->slot = gather->slots_end = NULL;
+    if (gather->length > composite->handle.max_capacity && gather->error == 0)
+        gather->error = LEAT_ELIMIT;
 }
 
 static void shut_room(leat_gather *gather) {
@@ -76,7 +78,8 @@ static void shut(leat_gather *gather) {
 /* Takes the buffer over if it goes on with a run of references. */
 static inline bool refers_on(leat_gather *gather, leat_bytebuf *buf) {
     uint64_t n = leat_bytebuf_readable(buf);
-    if (gather->slot == gather->slots_end || n < gather->refer_from || !leat_gather_is_simple(buf))
+    if (gather->slot == gather->slots_end || n < gather->refer_from || n > LEAT_GATHER_MOST_IN_RUN ||
+        !leat_gather_is_simple(buf))
         return false;
     gather->length += n;
     *gather->slot++ = (leat_component){buf->bytes + buf->reader, gather->length, buf};
@@ -85,7 +88,7 @@ static inline bool refers_on(leat_gather *gather, leat_bytebuf *buf) {
 
 /* Refers to a static piece if it goes on with a run of references and its neighbour is none. */
 static inline bool refers_on_static(leat_gather *gather, const void *bytes, size_t n) {
-    if (gather->slot == gather->slots_end || n == 0 || !gather->slot[-1].owner)
+    if (gather->slot == gather->slots_end || n - 1 >= LEAT_GATHER_MOST_IN_RUN || !gather->slot[-1].owner)
         return false;
     gather->length += n;
     *gather->slot++ = (leat_component){bytes, gather->length, NULL};
@@ -109,10 +112,11 @@ static inline bool copies_on_buffer(leat_gather *gather, const leat_bytebuf *buf
     return true;
 }
 
-static void fail(leat_gather *gather, int status) {
+static void *fail(leat_gather *gather, int status) {
     shut(gather);
     if (gather->error == 0)
         gather->error = status;
+    return NULL;
 }
 
 /* ---- copying ---- */
@@ -184,15 +188,15 @@ static bool continue_composite(leat_gather *gather) {
     return leat_composite_need_slots(gather->composite, 2) == 0;
 }
 
-/* A composite with a free slot and a settled tail, in which the static piece that waited is; NULL and the error is
-   kept. */
-static leat_composite *with_slot(leat_gather *gather) {
+/* A composite with a slot, a settled tail and room for `n` bytes, the waiting static piece in it. NULL = an error. */
+static leat_composite *with_slot(leat_gather *gather, uint64_t n) {
     size_t waiting = gather->static_length;
     gather->static_length = 0;
-    if (!(gather->composite ? continue_composite(gather) : begin_composite(gather))) {
-        fail(gather, LEAT_ENOMEM);
-        return NULL;
-    }
+    if (!(gather->composite ? continue_composite(gather) : begin_composite(gather)))
+        return fail(gather, LEAT_ENOMEM);
+    uint64_t left = gather->composite->handle.max_capacity - gather->composite->handle.hot.writer;
+    if (waiting > left || n > left - waiting)
+        return fail(gather, LEAT_ELIMIT);
     if (waiting > 0)
         leat_composite_push(gather->composite, gather->static_bytes, waiting, NULL);
     return gather->composite;
@@ -204,7 +208,7 @@ static void begin_references(leat_gather *gather, leat_composite *composite, lea
 }
 
 bool leat_gather_begin_references(leat_gather *gather, leat_bytebuf *first) {
-    leat_composite *composite = with_slot(gather);
+    leat_composite *composite = with_slot(gather, leat_bytebuf_readable(first));
     if (composite)
         begin_references(gather, composite, leat_bytebuf_retain(first));
     return composite != NULL;
@@ -212,7 +216,7 @@ bool leat_gather_begin_references(leat_gather *gather, leat_bytebuf *first) {
 
 /* Takes the buffer over. */
 static void place_buffer(leat_gather *gather, leat_bytebuf *buf) {
-    leat_composite *composite = with_slot(gather);
+    leat_composite *composite = with_slot(gather, leat_bytebuf_readable(buf));
     if (!composite)
         leat_bytebuf_release(buf);
     else if (leat_bytebuf_is_composite(buf))
@@ -229,7 +233,7 @@ static void settle_static_before_copy(leat_gather *gather, uint64_t n) {
     if (length == 0)
         return;
     if (!leat_gather_joins_copies(gather, length)) {
-        with_slot(gather);
+        with_slot(gather, 0);
         return;
     }
     copies_of(gather, n);
@@ -314,7 +318,7 @@ static void merge_static(leat_gather *gather, const void *bytes, size_t n) {
         begin_copies(gather);
         return;
     }
-    with_slot(gather);
+    with_slot(gather, 0);
     wait_for_neighbour(gather, bytes, n);
 }
 
@@ -379,7 +383,7 @@ leat_bytebuf *leat_gather_finish(leat_gather *gather) {
     if (gather->error == 0 && gather->static_length > 0 && gather->mode == LEAT_GATHER_COPY)
         settle_static_before_copy(gather, 0);
     else if (gather->error == 0 && gather->static_length > 0)
-        with_slot(gather);
+        with_slot(gather, 0);
     if (gather->error == 0)
         return detach(gather);
     leat_gather_clean_up(gather);

@@ -11,8 +11,8 @@ typedef struct joint {
 } joint;
 
 /* Says whether a run of references is open and ends with a buffer, so that a static piece may follow. */
-static bool refers(const leat_gather *gather) {
-    return gather->slot != gather->slots_end && gather->slot[-1].owner;
+static bool refers(const leat_gather *gather, joint between) {
+    return gather->slot != gather->slots_end && gather->slot[-1].owner && between.length <= LEAT_GATHER_MOST_IN_RUN;
 }
 
 /* Says whether a run of copies is open in which joints are copied too. */
@@ -24,14 +24,14 @@ static bool copies(const leat_gather *gather, joint between) {
  */
 static inline size_t fill_slots(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, bool paired, joint between) {
     leat_component *slot = gather->slot;
-    uint64_t length = gather->length, from = gather->refer_from;
+    uint64_t length = gather->length, from = gather->refer_from, range = LEAT_GATHER_MOST_IN_RUN - from;
     size_t i = 0;
     for (; i < n; i++) {
         leat_bytebuf *buf = bufs[i];
         if (!buf || !leat_gather_is_simple(buf))
             break;
         uint64_t reader = buf->reader, readable = buf->writer - reader;
-        if (readable < from)
+        if (readable - from > range)
             break;
         if (paired)
             *slot++ = (leat_component){between.bytes, length += between.length, NULL};
@@ -179,7 +179,7 @@ static size_t copy_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, 
 static size_t run_on(leat_gather *gather, leat_bytebuf *const *bufs, size_t n, joint between) {
     if (copies(gather, between))
         return copy_on(gather, bufs, n, between);
-    return refers(gather) ? refer_on(gather, bufs, n, between) : 0;
+    return refers(gather, between) ? refer_on(gather, bufs, n, between) : 0;
 }
 
 /* About what a list of buffers with their joints comes to, judged by some of them, and a little more. */

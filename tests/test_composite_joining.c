@@ -321,16 +321,37 @@ START_TEST(every_failed_allocation_loses_nothing) {
 }
 END_TEST
 
+START_TEST(components_that_come_to_more_than_a_buffer_may_have_are_refused_and_change_nothing) {
+    leat_composite *composite = leat_composite_new(leat_unpooled(), 4);
+    leat_bytebuf *vast = leat_bytebuf_wrap_static(leat_unpooled(), "", (size_t)INT64_MAX / 2);
+    ck_assert_int_eq(leat_composite_add(composite, leat_bytebuf_retain(vast)), 0);
+    ck_assert_int_eq(leat_composite_add(composite, leat_bytebuf_retain(vast)), 0);
+    leat_bytebuf *pair[] = {leat_bytebuf_retain(vast), leat_bytebuf_retain(vast)};
+    ck_assert_int_eq(leat_composite_add(composite, leat_bytebuf_retain(vast)), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_add_list(composite, pair, 2), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_add_static(composite, "xy", 2), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_insert(composite, 1, leat_bytebuf_retain(vast)), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_prepend(composite, leat_bytebuf_retain(vast)), LEAT_ELIMIT);
+    ck_assert_int_eq(leat_composite_add_flattened(composite, leat_bytebuf_retain(vast), 5, 2), LEAT_ELIMIT);
+    ck_assert_uint_eq(leat_composite_component_count(composite), 2);
+    ck_assert_uint_eq(leat_bytebuf_readable(leat_composite_buffer(composite)), INT64_MAX - 1);
+    ck_assert(leat_bytebuf_is_valid(leat_composite_buffer(composite)));
+    leat_bytebuf_release(vast);
+    leat_bytebuf_release(leat_composite_buffer(composite));
+}
+END_TEST
+
 int main(void) {
-    return suite_run(
-        "composite_joining",
-        (const TTest *const[]){
-            decompose_gives_a_slice_of_each_part, a_composite_added_gives_its_components_over,
-            a_shared_composite_added_stays_as_it_is, flattened_takes_a_part_of_the_argument,
-            null_and_the_composite_itself_are_errors_that_lose_nothing, a_list_is_added_as_a_whole,
-            a_shared_composite_refuses_and_releases_what_it_is_given, a_slice_inside_one_component_is_plain,
-            splits_take_the_components_along, a_split_behind_an_empty_component_takes_all_of_its_bytes,
-            own_copies_a_composite_only_when_something_is_shared,
-            every_change_of_structure_forgets_where_one_looked_last,
-            a_list_of_a_hundred_thousand_is_one_linear_operation, every_failed_allocation_loses_nothing, NULL});
+    return suite_run("composite_joining",
+                     (const TTest *const[]){
+                         decompose_gives_a_slice_of_each_part, a_composite_added_gives_its_components_over,
+                         a_shared_composite_added_stays_as_it_is, flattened_takes_a_part_of_the_argument,
+                         null_and_the_composite_itself_are_errors_that_lose_nothing, a_list_is_added_as_a_whole,
+                         a_shared_composite_refuses_and_releases_what_it_is_given,
+                         a_slice_inside_one_component_is_plain, splits_take_the_components_along,
+                         a_split_behind_an_empty_component_takes_all_of_its_bytes,
+                         own_copies_a_composite_only_when_something_is_shared,
+                         every_change_of_structure_forgets_where_one_looked_last,
+                         a_list_of_a_hundred_thousand_is_one_linear_operation, every_failed_allocation_loses_nothing,
+                         components_that_come_to_more_than_a_buffer_may_have_are_refused_and_change_nothing, NULL});
 }

@@ -278,6 +278,34 @@ START_TEST(every_failed_allocation_loses_nothing_and_is_reported) {
 }
 END_TEST
 
+/* One piece after the other, as a list, as a list with joints, or static pieces. */
+static void add_eight(leat_gather *gather, leat_bytebuf *piece, int how) {
+    leat_bytebuf *pieces[8] = {piece, piece, piece, piece, piece, piece, piece, piece};
+    if (how >= 2)
+        leat_gather_add_joined(gather, pieces, 8, prefix, how == 2 ? 0 : 6);
+    for (int i = 0; how < 2 && i < 8; i++) {
+        if (how == 0)
+            leat_gather_add_shared(gather, piece);
+        else
+            leat_gather_add_static(gather, prefix, (size_t)leat_bytebuf_readable(piece));
+    }
+}
+
+START_TEST(pieces_that_come_to_more_than_a_buffer_may_have_are_an_error) {
+    static const uint64_t sizes[] = {UINT64_C(1) << 61, UINT64_C(1) << 62, INT64_MAX};
+    for (int i = 0; i < 3; i++)
+        for (int how = 0; how < 4; how++) {
+            leat_bytebuf *vast = leat_bytebuf_wrap_static(leat_unpooled(), prefix, (size_t)sizes[i]);
+            leat_gather gather;
+            leat_gather_init(&gather, leat_unpooled(), LEAT_GATHER_AUTO, 8);
+            add_eight(&gather, vast, how);
+            ck_assert_ptr_null(leat_gather_finish(&gather));
+            ck_assert_int_eq(gather.error, LEAT_ELIMIT);
+            leat_bytebuf_release(vast);
+        }
+}
+END_TEST
+
 START_TEST(a_gather_given_up_releases_what_it_took) {
     leat_gather gather;
     leat_gather_init(&gather, leat_unpooled(), LEAT_GATHER_WRAP, 3);
@@ -299,5 +327,6 @@ int main(void) {
             a_batch_that_shrinks_or_grows_after_sizing_loses_nothing,
             a_null_piece_is_an_error_and_everything_taken_is_released,
             events_are_retained_only_when_they_are_referred_to, every_failed_allocation_loses_nothing_and_is_reported,
-            a_gather_given_up_releases_what_it_took, NULL});
+            pieces_that_come_to_more_than_a_buffer_may_have_are_an_error, a_gather_given_up_releases_what_it_took,
+            NULL});
 }
