@@ -285,12 +285,13 @@ END_TEST
 
 /* Four arrays of ten null Variants each: 400 bytes of memory an array. */
 START_TEST(all_arrays_of_a_message_share_one_budget) {
-    static const leat_opcua_options tight = {.memory = 1000}, wide = {.memory = 2500};
+    static const leat_opcua_options tight = {.memory = 1000}, wide = {.memory = 2500}, low = {.memory_factor = 15};
     char bytes[5 + 4 * 15] = "\x98\4\0\0";
     leat_opcua_value value;
     for (size_t i = 0; i < 4; i++)
         memcpy(bytes + 5 + 15 * i, "\x98\12\0\0", 5);
     ck_assert_int_eq(decode_field(bytes, sizeof bytes, 0, AS_VARIANT, &tight, &value), LEAT_ELIMIT);
+    ck_assert_int_eq(decode_field(bytes, sizeof bytes, 0, AS_VARIANT, &low, &value), LEAT_ELIMIT);
     ck_assert_int_eq(decode_field(bytes, sizeof bytes, 0, AS_VARIANT, &wide, &value), 0);
 }
 END_TEST
