@@ -17,7 +17,7 @@ void leat_gather_init(leat_gather *gather, leat_alloc *alloc, leat_gather_mode m
     gather->room = gather->room_end = NULL;
     gather->copied = 0;
     gather->refer_from = mode == LEAT_GATHER_COPY ? UINT64_MAX : mode == LEAT_GATHER_AUTO ? LEAT_GATHER_THRESHOLD : 1;
-    gather->expected = expected_pieces;
+    gather->expected = (uint32_t)leat_bytebuf_min(expected_pieces, LEAT_GATHER_MOST_EXPECTED);
     gather->mode = (uint8_t)mode;
     gather->error = 0;
 }

@@ -53,7 +53,9 @@ typedef struct leat_gather {
     int error; /**< 0, or the first error */
 } leat_gather;
 
-/** Initialises a gather of about `expected_pieces` (0 = unknown). Ends with leat_gather_finish or leat_gather_clean_up.
+/**
+ * Initialises a gather of about `expected_pieces` (0 = unknown; it may be wrong, and counts up to 65,536). Ends with
+ * leat_gather_finish or leat_gather_clean_up.
  */
 LEAT_API void leat_gather_init(leat_gather *gather, leat_alloc *alloc, leat_gather_mode mode, uint32_t expected_pieces);
 

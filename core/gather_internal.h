@@ -9,8 +9,9 @@
 
 #define LEAT_GATHER_MOST_GUESSED 65536 /* bytes that are taken for pieces which may turn out to be others */
 #define LEAT_GATHER_MOST_IN_RUN                                                                                        \
-    (UINT64_C(1) << 32)              /* bytes of a piece: the sum of all the slots there may be holds it */
-#define LEAT_GATHER_SMALL_STATIC 256 /* static pieces up to here are copied to become one span with a neighbour */
+    (UINT64_C(1) << 32)                 /* bytes of a piece: the sum of all the slots there may be holds it */
+#define LEAT_GATHER_MOST_EXPECTED 65536 /* pieces that slots are made for beforehand */
+#define LEAT_GATHER_SMALL_STATIC 256    /* static pieces up to here are copied to become one span with a neighbour */
 
 /*
  * Runs: as long as pieces of one kind follow each other, a slot or room for each is all they need. A run is open while

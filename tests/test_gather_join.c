@@ -192,6 +192,26 @@ static void assert_spans_from(const leat_bytebuf *buf, uint64_t offset, size_t a
     }
 }
 
+START_TEST(how_many_pieces_are_expected_may_be_wrong) {
+    static const uint32_t expected[] = {0, 1, 70, UINT32_MAX - 3, UINT32_MAX - 2, UINT32_MAX - 1, UINT32_MAX};
+    for (int i = 0; i < 7; i++) {
+        leat_counting_alloc counting;
+        leat_counting_alloc_init(&counting, leat_unpooled());
+        leat_bytebuf *event = leat_bytebuf_new(leat_unpooled(), 2000);
+        leat_bytebuf_write_zero(event, 2000);
+        leat_gather gather;
+        leat_gather_init(&gather, &counting.alloc, LEAT_GATHER_AUTO, expected[i]);
+        for (int k = 0; k < 100; k++)
+            leat_gather_add_shared(&gather, event);
+        leat_bytebuf *whole = leat_gather_finish(&gather);
+        ck_assert_uint_eq(leat_bytebuf_readable(whole), 200000);
+        ck_assert_uint_lt(counting.counted.bytes, 2 << 20);
+        leat_bytebuf_release(whole);
+        leat_bytebuf_release(event);
+    }
+}
+END_TEST
+
 START_TEST(spans_are_right_from_any_byte_and_few_at_a_time_also_with_an_open_tail) {
     leat_composite *composite = leat_composite_new(leat_unpooled(), 0);
     leat_bytebuf *buf = leat_composite_buffer(composite);
@@ -216,6 +236,6 @@ int main(void) {
                          joining_does_what_adding_one_by_one_does_in_every_mode, joined_events_are_told_to_the_ledger,
                          every_failed_allocation_of_a_joined_batch_is_reported_and_loses_nothing,
                          null_among_joined_buffers_is_an_error_and_what_was_taken_is_released,
-                         list_is_joined_with_nothing,
+                         list_is_joined_with_nothing, how_many_pieces_are_expected_may_be_wrong,
                          spans_are_right_from_any_byte_and_few_at_a_time_also_with_an_open_tail, NULL});
 }
