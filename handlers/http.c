@@ -36,7 +36,7 @@ static int on_begin(llhttp_t *parser) {
     leat_ctx *ctx = leat_ctx_of_state(http);
     leat_http_start_timer(ctx, http->limits.request_ms);
     http->begun = true;
-    http->in_body = false;
+    http->in_body = http->continue_due = false;
     leat_decoder_expect_more(&http->decoder, true);
     http->draft = leat_http_draft_new(leat_channel_alloc(leat_ctx_channel(ctx)), &http->limits);
     return http->draft ? 0 : fail(http, LEAT_ENOMEM);
@@ -118,8 +118,7 @@ static int on_header_end(llhttp_t *parser) {
     if ((parser->flags & F_CONTENT_LENGTH) && parser->content_length > http->limits.max_body)
         return refuse(http, 413);
     const char *expect = leat_http_request_field(request, "Expect");
-    if (expect && request->minor == 1 && strcasecmp(expect, "100-continue") == 0)
-        leat_ctx_write_copy(leat_ctx_of_state(http), "HTTP/1.1 100 Continue\r\n\r\n", 25, NULL);
+    http->continue_due = expect && request->minor == 1 && strcasecmp(expect, "100-continue") == 0;
     return 0;
 }
 
@@ -194,19 +193,30 @@ static void skip_parsed(struct http *http, leat_bytebuf *in) {
     leat_bytebuf_skip(in, (uint64_t)(llhttp_get_error_pos(&http->parser) - data));
 }
 
+/* Not while llhttp runs: a handler that the write runs may remove this one; returns whether none did. */
+static bool asks_for_body(leat_ctx *ctx, struct http *http) {
+    if (!http->continue_due)
+        return true;
+    http->continue_due = false;
+    leat_ctx_write_copy(ctx, "HTTP/1.1 100 Continue\r\n\r\n", 25, NULL);
+    return !leat_ctx_is_removed(ctx);
+}
+
 static int decode(leat_ctx *ctx, leat_bytebuf *in, leat_msg *out) {
     struct http *http = leat_state(ctx);
     size_t length = (size_t)leat_bytebuf_readable(in);
-    switch (llhttp_execute(&http->parser, (const char *)leat_bytebuf_data(in), length)) {
-    case HPE_OK:
+    llhttp_errno_t found = llhttp_execute(&http->parser, (const char *)leat_bytebuf_data(in), length);
+    if (found == HPE_OK)
         leat_bytebuf_skip(in, length);
-        return 0;
-    case HPE_PAUSED:
+    else if (found == HPE_PAUSED || found == HPE_PAUSED_UPGRADE)
         skip_parsed(http, in);
+    if (!asks_for_body(ctx, http) || found == HPE_OK)
+        return 0;
+    switch (found) {
+    case HPE_PAUSED:
         llhttp_resume(&http->parser);
         return hand_over(ctx, http, out);
     case HPE_PAUSED_UPGRADE: /* of a request that was answered without upgrading */
-        skip_parsed(http, in);
         llhttp_resume_after_upgrade(&http->parser);
         return leat_bytebuf_readable(in) ? decode(ctx, in, out) : 0;
     default:

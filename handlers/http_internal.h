@@ -94,8 +94,9 @@ struct http {
     unsigned refusal; /* the status to refuse the request with */
     int failure;      /* the code that ended parsing for a reason of our own */
     int minor;
-    bool begun;   /* a byte of the request has come */
-    bool in_body; /* its header has ended */
+    bool begun;        /* a byte of the request has come */
+    bool in_body;      /* its header has ended */
+    bool continue_due; /* the client waits for an interim answer before it sends the body */
     bool keep_alive;
     bool head; /* the last request was a HEAD */
     bool chunked;

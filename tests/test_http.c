@@ -105,6 +105,44 @@ START_TEST(a_body_that_is_announced_is_asked_for) {
 }
 END_TEST
 
+/* Ends the parsing when the first bytes leave. */
+static void takes_http_away(leat_ctx *ctx, leat_msg msg, leat_done *done) {
+    leat_ctx *http = leat_channel_find(leat_ctx_channel(ctx), "http");
+    if (http)
+        leat_ctx_remove(http);
+    leat_ctx_write(ctx, msg, done);
+}
+
+static void assert_read(leat_embedded *embedded, const char *expected) {
+    char got[16] = {0};
+    leat_msg msg;
+    while (leat_embedded_take_read(embedded, &msg)) {
+        leat_bytebuf *buf = leat_msg_bytebuf(msg);
+        ck_assert(leat_bytebuf_read_bytes(buf, got + strlen(got), leat_bytebuf_readable(buf)));
+        leat_msg_release(msg);
+    }
+    ck_assert_str_eq(got, expected);
+    assert_nothing_left(embedded);
+}
+
+static const leat_handler thief = {.name = "thief", .write = takes_http_away};
+
+START_TEST(http_may_be_taken_away_while_it_asks_for_a_body) {
+    static const leat_stage stages[] = {{&thief}, {&leat_http}, {0}};
+    static const char *const bodies[] = {"", "a", "ab", "abGET"};
+    for (int i = 0; i < 4; i++) {
+        char request[128];
+        snprintf(request, sizeof request,
+                 "PUT /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n%s", bodies[i]);
+        leat_embedded *embedded = site_fed(stages, request);
+        assert_written(embedded, "HTTP/1.1 100 Continue\r\n\r\n");
+        ck_assert_ptr_null(leat_channel_find(leat_embedded_channel(embedded), "http"));
+        leat_embedded_feed_text(embedded, "rest");
+        assert_read(embedded, i == 3 ? "GETrest" : "rest");
+    }
+}
+END_TEST
+
 /* ---- streams ---- */
 
 START_TEST(a_stream_begins_at_once_and_writes_are_chunks) {
@@ -296,6 +334,7 @@ int main(void) {
                                                     an_absolute_target_is_its_path,
                                                     an_upgrade_that_nobody_offers_is_ignored,
                                                     a_body_that_is_announced_is_asked_for,
+                                                    http_may_be_taken_away_while_it_asks_for_a_body,
                                                     a_stream_begins_at_once_and_writes_are_chunks,
                                                     a_shared_chunk_is_not_copied,
                                                     closing_ends_a_stream_properly,
