@@ -138,7 +138,7 @@ uint8_t *leat_text_put(uint8_t *to, uint32_t character) {
 
 int leat_text_room(leat_bytebuf *buf, const void **from, uint64_t n, uint8_t **to) {
     int code = leat_bytebuf_reserve_from(buf, from, n);
-    *to = code == 0 && buf->bytes ? buf->bytes + buf->writer : NULL;
+    *to = code == 0 ? leat_bytebuf_room(buf, n) : NULL;
     return code;
 }
 
