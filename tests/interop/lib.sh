@@ -31,15 +31,16 @@ needs() { command -v "$1" >/dev/null || skip "$1"; }
 needs_file() { [ -e "$1" ] || skip "$1"; }
 
 # node_has MODULE...: node has them, or npm brings them: into a folder of this test's own, since tests run side by side, and
-# in three tries, since a registry may fail.
+# in three tries, since a registry may fail. npm trusts whom the system trusts.
 node_has() {
-    local folder tries=3
+    local folder tries=3 trusted=/etc/ssl/certs/ca-certificates.crt
     folder=$programs/npm/$(basename "$0" .sh)
     command -v node >/dev/null || return 1
+    [ -n "${NODE_EXTRA_CA_CERTS:-}" ] || [ ! -r "$trusted" ] || export NODE_EXTRA_CA_CERTS=$trusted
     export NODE_PATH=${NODE_PATH:-/usr/share/nodejs:$folder/node_modules}
     until node -e 'process.argv.slice(1).forEach(name => require(name))' "$@" 2>/dev/null; do
         ((tries-- > 0)) || return 1
-        timeout 60 npm install --silent --no-audit --no-fund --prefix "$folder" "$@" >/dev/null 2>&1
+        timeout 40 npm install --silent --no-audit --no-fund --prefix "$folder" "$@" >/dev/null 2>&1
     done
 }
 
